@@ -25,7 +25,7 @@ export interface AccessRequestPorts {
   readonly unique: (about: string) => string;
   readonly now: Millis;
   readonly config: EarshotConfig;
-  /** The session that the message would be heard in. */
+  /** The session that would receive the message. */
   readonly sessionKey: string;
 }
 
@@ -41,7 +41,7 @@ export interface AccessReply {
   undo(): void;
 }
 
-/** Answers one request; what it changes in the access store counts at once. */
+/** Answers one request; what it changes in the access store takes effect immediately. */
 export function answerAccessRequest(
   request: AccessRequest,
   message: Inbound,
@@ -86,7 +86,7 @@ function answerClaim(
   const ended: Verdict = {
     ...({ decision: granted ? "claim" : "denied", rule: "claim", credit: "none" } as const),
   };
-  const text = granted ? roleWords[result.role] : local ? "That code is not open." : null;
+  const text = granted ? roleText[result.role] : local ? "That code is not open." : null;
   const expiresAt = ports.now + ports.config.turn.replyAgeMsMax;
   const rows = text === null ? [] : [noticeRow("claim", message, text, expiresAt, ports)];
   if (granted)
@@ -99,7 +99,7 @@ function answerClaim(
   return { ...common(event, ended, redeemed, rows), ended, explanation, undo: redeemed.undo };
 }
 
-const roleWords = {
+const roleText = {
   owner: "You are an owner here now: everything you order is done.",
   member: "You are a member here now: you may write to me directly and give commands.",
 } as const;

@@ -16,13 +16,13 @@ import {
   isContextTool,
 } from "../protocol/context-tool-schemas.ts";
 
-const words = z.strictObject({ text: z.string().trim().min(1).max(limits.textUnitsMax) });
+const textInput = z.strictObject({ text: z.string().trim().min(1).max(limits.textUnitsMax) });
 const reaction = z.strictObject({ emoji: z.string().trim().min(1).max(64) });
 const nothing = z.looseObject({});
 
 const inputs = {
-  channel_reply: words,
-  channel_send: words,
+  channel_reply: textInput,
+  channel_send: textInput,
   channel_react: reaction,
   channel_disengage: nothing,
   skip_response: nothing,
@@ -112,7 +112,7 @@ export function createTools(
       case "channel_reply":
       case "channel_send":
         if (actions.skipped) return refuse("you chose to skip this response.");
-        actions.say((parsed.data as z.infer<typeof words>).text);
+        actions.say((parsed.data as z.infer<typeof textInput>).text);
         return "Sent. Do not repeat it in your answer.";
       case "channel_react":
         if (actions.skipped) return refuse("you chose to skip this response.");

@@ -122,7 +122,7 @@ export class OutputSequencer {
   open(text: string, aside?: SideOutput): GrowingMessage | null {
     const index = this.#index;
     if (this.#closed || index >= sideIndexMax || !hasVisible(text)) return null;
-    this.#beside(text, { draft: true, ...(aside === undefined ? {} : { aside }) });
+    this.#addSide(text, { draft: true, ...(aside === undefined ? {} : { aside }) });
     const { clock, onDraft } = this.#options;
     return new GrowingMessage(clock, index, text, onDraft);
   }
@@ -131,7 +131,7 @@ export class OutputSequencer {
   side(aside: SideOutput, text: string, edits?: number): void {
     if (this.#closed || !hasVisible(text)) return;
     if (edits === undefined && this.#index >= sideIndexMax) return;
-    this.#beside(this.#fit(text), { aside, ...(edits === undefined ? {} : { edits }) });
+    this.#addSide(this.#fit(text), { aside, ...(edits === undefined ? {} : { edits }) });
   }
 
   /** Nothing is sent from here on. */
@@ -147,7 +147,7 @@ export class OutputSequencer {
     this.#live?.stop();
   }
 
-  #beside(text: string, how: Pick<OutputBlock, "draft" | "aside" | "edits">): void {
+  #addSide(text: string, how: Pick<OutputBlock, "draft" | "aside" | "edits">): void {
     if (this.#index >= limits.blocksPerTurnMax) return;
     const block = { index: this.#index, from: 0, to: 0, text, mentions: [], ...how };
     this.#index += 1;

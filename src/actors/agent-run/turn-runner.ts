@@ -60,7 +60,7 @@ function discreet(event: AgentFailed, { agent }: TurnJob): AgentFailed {
   return { ...event, message: redactSecrets(event.message, secrets) };
 }
 
-/** Whether nobody waits for a report: it tells the journal something, and the conversation nothing. */
+/** Whether a report is for the journal only, so nothing waits for it. */
 function isHeld(event: AgentReport, job: TurnJob): boolean {
   if (event.type === "agent.spoke") return !startsTyping(event, job);
   return event.type === "agent.started" || event.type === "agent.message-ended";

@@ -48,7 +48,7 @@ export interface AccountOptions {
 }
 
 /** One opening of an account. */
-interface Life {
+interface OpenedAccount {
   /** Null: the config is not valid, or it could not be opened. */
   readonly account: ChannelAccount | null;
   readonly stopping: AbortController;
@@ -81,7 +81,7 @@ export function runAccount({ definition, raw, context, changed }: AccountOptions
   });
   actor.start();
 
-  const begin = (): Life => {
+  const begin = (): OpenedAccount => {
     const stopping = new AbortController();
     const report = (state: ConnectionState, detail?: string): void => {
       if (stopping.signal.aborted) return;
@@ -96,30 +96,30 @@ export function runAccount({ definition, raw, context, changed }: AccountOptions
         : keepRunning(account, context, report, failures, stopping.signal);
     return { account, stopping, running };
   };
-  let life = begin();
-  const end = async ({ stopping, running }: Life): Promise<void> => {
+  let run = begin();
+  const end = async ({ stopping, running }: OpenedAccount): Promise<void> => {
     stopping.abort();
     if ((await within(clock, stopMsMax, running)) === late) log("error", "connection.stop-late");
   };
 
   return {
     get account() {
-      return life.account;
+      return run.account;
     },
     status,
     sameConfig: (other) => JSON.stringify(ownFields(other)) === JSON.stringify(ownFields(raw)),
     async retry() {
       const isHalted = () => status().state === "halted";
       if (!isHalted()) return false;
-      await end(life);
+      await end(run);
       // It may have been stopped meanwhile.
       if (!isHalted()) return false;
       actor.send({ type: "connection.retried", at: clock.now() });
-      life = begin();
+      run = begin();
       return true;
     },
     async stop() {
-      await end(life);
+      await end(run);
       actor.send({ type: "connection.stopped", at: clock.now() });
     },
   };

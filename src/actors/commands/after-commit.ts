@@ -10,7 +10,7 @@ import { isBusy } from "./busy.ts";
 import { answerByPlugin } from "./plugins.ts";
 import type { CommandPorts } from "./ports.ts";
 import { recordRestartNotice } from "./restart-notice.ts";
-import { approvalOf, runNamed, runsBeside } from "./subagents.ts";
+import { approvalOf, otherRuns, runNamed } from "./subagents.ts";
 
 type After = (ports: CommandPorts, effect: CommandDue, step: HostStep, args: Args) => Promise<void>;
 type Args = readonly string[];
@@ -28,7 +28,7 @@ const after: Readonly<Record<string, After>> = {
   async subagents(ports, { asked }, step, [verb, name = ""]) {
     if (verb !== "stop") return;
     const agent = agentOf(ports.configs.current(), ports.agentOf(step.key));
-    const runs = await runsBeside(ports, { step, agent });
+    const runs = await otherRuns(ports, { step, agent });
     const run = runNamed(runs, name);
     if (run !== undefined && run.turnId !== null)
       await ports.stop(run.key, asked?.author ?? "an owner");

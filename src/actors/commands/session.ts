@@ -11,7 +11,7 @@ import { usageLine } from "./status.ts";
 const exportLines = 20;
 /** Limits an export to a few messages. */
 const exportUnitsMax = 12_000;
-const none = "Nothing was said here yet: there is no session.";
+const none = "Nothing was changed here yet: there is no session.";
 
 const moment = (at: number) => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 
@@ -23,20 +23,20 @@ export async function sessionText(
   const all = await store.sessions({ conv: step.conv, all: true, limit: limits.historyCountMax });
   const earlier = all.filter(({ archivedAt }) => archivedAt !== null).length;
   const { override, ...levels } = settings;
-  const said = Object.entries({ ...levels, ...override }).map(
-    ([name, value]) => `${name} ${settingWords(value)}`,
+  const changed = Object.entries({ ...levels, ...override }).map(
+    ([name, value]) => `${name} ${settingText(value)}`,
   );
   return [
     `Session: \`${session.sessionId}\` of \`${session.key.replaceAll("`", "'")}\``,
     `Begun: ${moment(session.createdAt)}; last used: ${moment(session.updatedAt)}`,
-    `Settings: ${said.join(", ")}`,
+    `Settings: ${changed.join(", ")}`,
     `Usage: ${usageLine(session.usage)}`,
     `Earlier sessions: ${earlier}`,
   ].join("\n");
 }
 
 /** Formats a session setting: `off`, or `security deny, ask always` in brackets. */
-function settingWords(value: unknown): string {
+function settingText(value: unknown): string {
   if (value === null) return "as configured";
   if (typeof value !== "object") return String(value);
   const parts = Object.entries(value ?? {}).map(([name, part]) => `${name} ${String(part)}`);
@@ -54,9 +54,9 @@ export async function usageText({ store }: CommandPorts, { session, agent }: Com
 
 export async function contextText({ store }: CommandPorts, about: CommandAbout): Promise<string> {
   const { session, agent, status } = about;
-  const overheard = `Overheard since the last turn: ${status.remembered} messages.`;
+  const observed = `Overheard since the last turn: ${status.remembered} messages.`;
   const system = `System prompt: about ${estimateTokens(agent.system)} tokens.`;
-  if (session === null) return [none, overheard, system].join("\n");
+  if (session === null) return [none, observed, system].join("\n");
   const { sessionId } = session;
   const mark = await store.transcriptMark(sessionId);
   const limit = limits.transcriptLinesMax;
@@ -68,7 +68,7 @@ export async function contextText({ store }: CommandPorts, about: CommandAbout):
   return [
     `Remembered: ${entries.length} entries, about ${estimateEntries(entries)} of ` +
       `${agent.contextTokens} tokens${mark === null ? "" : ", older ones summed up"}.`,
-    overheard,
+    observed,
     system,
   ].join("\n");
 }

@@ -18,7 +18,7 @@ const harmless = (text: string, units = titleUnitsMax) => oneLine(text, units).r
 const placeOf = (key: string) => key.split(":").slice(2).join(":");
 
 /** The listed runs, longest running first. */
-export async function runsBeside(
+export async function otherRuns(
   { store }: CommandPorts,
   { step, agent }: Pick<CommandAbout, "step" | "agent">,
 ): Promise<readonly RunRow[]> {
@@ -45,7 +45,7 @@ export async function subagentsText(
   [verb = "list", name = ""]: readonly string[],
   about: CommandAbout,
 ): Promise<string> {
-  const runs = await runsBeside(ports, about);
+  const runs = await otherRuns(ports, about);
   if (verb === "stop") {
     const run = runNamed(runs, name);
     if (run === undefined) return "No such turn runs: /subagents lists those that do.";
@@ -77,16 +77,16 @@ export function approveText(
   args: readonly string[],
   { step }: CommandAbout,
 ): string {
-  const said = approvalOf(args);
-  if (said === null) {
+  const answer = approvalOf(args);
+  if (answer === null) {
     const lines = permits
       .pending(step.conv)
       .map(({ id, kind, title }) => `${id}: \`${harmless(`${kind}: ${title}`)}\``);
     return lines.length === 0 ? "No agent waits for a permission here." : lines.join("\n");
   }
-  const permit = permits.find(said.id);
+  const permit = permits.find(answer.id);
   if (permit === null) return "Nothing of that id waits for an answer.";
   const what = harmless(`${permit.kind}: ${permit.title}`);
   const answers = { once: "Allowed once", always: "Allowed, and from now on", deny: "Refused" };
-  return `${answers[said.answer]}: \`${what}\``;
+  return `${answers[answer.answer]}: \`${what}\``;
 }

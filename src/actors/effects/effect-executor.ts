@@ -31,7 +31,7 @@ import type { TurnSlots } from "../protocol/turn-slots.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
 import { turnConcerned } from "../sessions/session-writes.ts";
 import type { FiledLine, TranscriptFiles } from "../sessions/transcript-files.ts";
-import type { SaidLine } from "../sessions/turn-session.ts";
+import type { MessageLine } from "../sessions/turn-session.ts";
 import type { Media } from "../turns/media.ts";
 import type { TurnStarter } from "../turns/turn-starter.ts";
 import { canShow, type PlanContext, planStep, type StepPlan } from "./effect-planner.ts";
@@ -58,7 +58,7 @@ export interface EffectPorts {
    */
   readonly eventOf: (seq: number) => Promise<MessageReceived | null>;
   /** The texts of messages, as a transcript has them. */
-  readonly textsOf: (refs: readonly MessageRef[]) => Promise<readonly SaidLine[]>;
+  readonly textsOf: (refs: readonly MessageRef[]) => Promise<readonly MessageLine[]>;
   readonly media: Pick<Media, "engaged">;
   readonly commands: CommandExecutor;
   readonly approvals: Pick<Approvals, "ended">;
@@ -148,8 +148,8 @@ export function createEffects(ports: EffectPorts): Effects {
       emit.decided?.(conv, key, message, verdict);
       emit.line?.(decisionLine(clock.now(), message.message, key, verdict, ports.live));
       if (verdict.decision === "engage") {
-        const { seq, at, message: said } = message;
-        ports.media.engaged(key, { conv, seq, at, said, offset: 0 });
+        const { seq, at, message: inbound } = message;
+        ports.media.engaged(key, { conv, seq, at, inbound, offset: 0 });
       }
     }
     if (plan === null) return;
@@ -242,17 +242,17 @@ export function createEffects(ports: EffectPorts): Effects {
  * text of messages that joined them, or that an early ending left unwritten.
  */
 async function prepareTurns(
-  { sessions, textsOf: wordsOf }: EffectPorts,
+  { sessions, textsOf }: EffectPorts,
   { steps }: HostResult,
-): Promise<ReadonlyMap<Joined | OutcomeReached, readonly SaidLine[]>> {
-  const unwritten = new Map<Joined | OutcomeReached, readonly SaidLine[]>();
+): Promise<ReadonlyMap<Joined | OutcomeReached, readonly MessageLine[]>> {
+  const unwritten = new Map<Joined | OutcomeReached, readonly MessageLine[]>();
   for (const { conv, effects } of steps)
     for (const effect of effects) {
       const turnId = turnConcerned(effect);
       const isKnown = turnId === null || sessions.ofTurn(turnId) !== undefined;
       const noted = isKnown || (await sessions.find(turnId, conv));
       const isLate = effect.type === "outcome" && !noted && effect.batch.length > 0;
-      if (effect.type === "joined" || isLate) unwritten.set(effect, await wordsOf(effect.batch));
+      if (effect.type === "joined" || isLate) unwritten.set(effect, await textsOf(effect.batch));
     }
   return unwritten;
 }

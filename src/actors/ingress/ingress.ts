@@ -46,7 +46,7 @@ export interface IngressPorts {
   readonly configs: Configs;
   readonly directory: Pick<OutboundDirectory, "isLocal" | "membership" | "isOurs">;
   readonly waiters: DecisionWaiters;
-  readonly heartbeats: Pick<Heartbeats, "heard">;
+  readonly heartbeats: Pick<Heartbeats, "noteRoute">;
   readonly access: Pick<AccessStore, "has" | "ask" | "redeem">;
   readonly outbox: Pick<Outbox, "enqueue">;
   readonly events: Pick<RuntimeEvents, "emit">;
@@ -185,7 +185,7 @@ export function createIngress(ports: IngressPorts): Ingress {
     const route = routeOf(message);
     const writes: MetaWrite[] = [];
     for (const key of keys) {
-      const write = key === null ? null : ports.heartbeats.heard(key, route);
+      const write = key === null ? null : ports.heartbeats.noteRoute(key, route);
       if (write !== null) writes.push(write);
     }
     return writes;

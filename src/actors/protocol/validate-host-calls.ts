@@ -15,7 +15,7 @@ import { inspected } from "./validate-inspection.ts";
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
 const at = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 const id = z.string().min(1).max(limits.idUnitsMax);
-const words = z.string().max(limits.agentBytesMax);
+const text = z.string().max(limits.agentBytesMax);
 const own = { at, turnId: id };
 
 const reported = z.discriminatedUnion("type", [
@@ -31,18 +31,18 @@ const reported = z.discriminatedUnion("type", [
     index: count,
     from: count,
     to: count,
-    text: words,
+    text,
     mentions: z.array(id).max(limits.mentionsCountMax),
     draft: z.literal(true).exactOptional(),
     edits: count.exactOptional(),
     aside: z.enum(["reasoning", "status"]).exactOptional(),
-    prefix: words.exactOptional(),
+    prefix: text.exactOptional(),
   }),
   z.strictObject({ ...own, type: z.literal("agent.message-ended") }),
   z.strictObject({
     ...own,
     type: z.literal("agent.tool"),
-    name: words,
+    name: text,
     input: z.record(z.string(), z.unknown()),
   }),
   z.strictObject({
@@ -57,7 +57,7 @@ const reported = z.discriminatedUnion("type", [
     ...own,
     type: z.literal("agent.failed"),
     code: z.enum(["error", "idle-timeout", "total-timeout", "aborted", "host-lost", "too-long"]),
-    message: words,
+    message: text,
   }),
   z.strictObject({ ...own, type: z.literal("disengage") }),
   z.strictObject({ ...own, type: z.literal("skip") }),
@@ -65,8 +65,8 @@ const reported = z.discriminatedUnion("type", [
 
 const turn = { conv: count, key: z.string().min(1), turnId: id };
 const report = z.strictObject({ ...turn, n: count, attempt: count, event: reported });
-const delta = z.strictObject({ ...turn, text: words });
-const draft = z.strictObject({ ...turn, index: count, text: words });
+const delta = z.strictObject({ ...turn, text });
+const draft = z.strictObject({ ...turn, index: count, text });
 const question = z.strictObject({ ...turn, tool: z.string().max(64), input: z.unknown() });
 const line = z.tuple([
   z.enum(["trace", "debug", "info", "warn", "error", "fatal"]),

@@ -17,7 +17,7 @@ import type {
 } from "../../machines/events/events.ts";
 
 /** A conversation in rows, and where its last message came from. */
-interface HeardMessage {
+interface SourceMessage {
   readonly conv: number;
   readonly key: string;
   readonly place: Pick<Route, "channel" | "chat" | "thread"> | null;
@@ -64,7 +64,7 @@ interface Send {
 /** Placeholder for the scripts of one conversation and the outcomes of its sends. */
 interface RunInProgress {
   readonly t: Millis;
-  heard: HeardMessage | null;
+  source: SourceMessage | null;
   readonly runs: Run[];
   readonly sends: Send[];
   touchedAt: Millis;
@@ -90,14 +90,14 @@ export class RecordedRuns {
   /** A message engages: reserves a placeholder for its turn's script. */
   engaged(conv: number, t: Millis): void {
     this.#beats.delete(conv);
-    const kept = this.#keptFor(conv, t);
-    kept.touchedAt = t;
-    kept.awaits = true;
+    const open = this.#runFor(conv, t);
+    open.touchedAt = t;
+    open.awaits = true;
   }
 
   /** Records an event that did not come from outside. */
-  note(heard: HeardMessage, event: ConversationEvent, t: Millis): void {
-    const { conv } = heard;
+  note(source: SourceMessage, event: ConversationEvent, t: Millis): void {
+    const { conv } = source;
     if (event.type === "heartbeat.due") this.#beats.add(conv);
     if (event.type === "disengage") {
       const run = this.#open.get(conv)?.runs.findLast(({ ended }) => !ended);
@@ -122,24 +122,24 @@ export class RecordedRuns {
       open.sentAt = event.at;
       return;
     }
-    const kept = this.#keptFor(conv, t);
-    kept.heard = heard;
-    kept.touchedAt = t;
-    let run = kept.runs.find(({ turnId }) => turnId === event.turnId);
+    const open = this.#runFor(conv, t);
+    open.source = source;
+    open.touchedAt = t;
+    let run = open.runs.find(({ turnId }) => turnId === event.turnId);
     if (run === undefined) {
       const unasked = this.#beats.delete(conv);
       const { turnId } = event;
       const fresh = { afterMs: null, startedAt: null, steps: [], offset: 0, lostAt: null };
       run = { ...fresh, ended: false, turnId, unasked, at: event.at };
-      kept.runs.push(run);
-      kept.awaits = false;
+      open.runs.push(run);
+      open.awaits = false;
     }
     step(run, event);
     if (event.type !== "agent.text") return;
     const { turnId, index, at } = event;
     if (event.draft === undefined && event.edits === undefined)
-      kept.sends.push({ turnId, index, at, outcome: null });
-    else kept.shown.add(`${turnId} ${index}`);
+      open.sends.push({ turnId, index, at, outcome: null });
+    else open.shown.add(`${turnId} ${index}`);
   }
 
   /** The lines that no longer wait. */
@@ -159,22 +159,22 @@ export class RecordedRuns {
     this.#waiting = [];
   }
 
-  #keptFor(conv: number, t: Millis): RunInProgress {
+  #runFor(conv: number, t: Millis): RunInProgress {
     const open = this.#open.get(conv);
     if (open !== undefined && !open.closed && !isOver(open, t)) return open;
-    const nothing = {
+    const empty = {
       shown: new Set<string>(),
       sentAt: 0,
-      heard: null,
+      source: null,
       runs: [],
       sends: [],
       awaits: false,
       closed: false,
     };
-    const kept: RunInProgress = { ...nothing, t, touchedAt: t };
-    this.#open.set(conv, kept);
-    this.#waiting.push(kept);
-    return kept;
+    const started: RunInProgress = { ...empty, t, touchedAt: t };
+    this.#open.set(conv, started);
+    this.#waiting.push(started);
+    return started;
   }
 
   *#close(item: ScenarioLine | RunInProgress): Generator<ScenarioLine> {
@@ -183,10 +183,10 @@ export class RecordedRuns {
       return;
     }
     item.closed = true;
-    const { heard, t } = item;
-    if (heard === null) return;
-    if (this.#open.get(heard.conv) === item) this.#open.delete(heard.conv);
-    const { key, place } = heard;
+    const { source, t } = item;
+    if (source === null) return;
+    if (this.#open.get(source.conv) === item) this.#open.delete(source.conv);
+    const { key, place } = source;
     const runs = item.runs.filter(({ unasked }) => !unasked).map(scriptOf);
     const { agentId } = parseSessionKey(key);
     for (let from = 0; from < runs.length; from += runsPerLineMax)
@@ -202,7 +202,7 @@ function isOver({ runs, sends, touchedAt, awaits }: RunInProgress, now: Millis):
   if (awaits || runs.length === 0) return now - touchedAt > unstartedMs;
   const isDone =
     runs.every(({ ended, lostAt }) => ended || lostAt !== null) &&
-    sends.every(({ outcome: fate }) => fate !== null);
+    sends.every(({ outcome }) => outcome !== null);
   return now - touchedAt > (isDone ? quietMs : runMs);
 }
 
@@ -307,19 +307,19 @@ function deliveryOutcomeOf(
 /** Outcomes of a chat's sends up to the last failure; later sends succeed by default. */
 function* deliveryOutcomes(
   sends: readonly Send[],
-  { channel, chat, thread }: NonNullable<HeardMessage["place"]>,
+  { channel, chat, thread }: NonNullable<SourceMessage["place"]>,
   t: Millis,
 ): Generator<ScenarioLine> {
   const last = sends.findLastIndex(
-    ({ outcome: fate }) => fate !== null && (fate.send !== "ok" || fate.waitMs > 0),
+    ({ outcome }) => outcome !== null && (outcome.send !== "ok" || outcome.waitMs > 0),
   );
   const where = { channel, chat: chat.id, ...(thread === null ? {} : { thread: thread.id }) };
   const order = (send: DeliveryOutcome, retryAfterMs: Millis): ScenarioLine => ({
     t,
     platform: { ...where, send, retryAfterMs, count: 1 },
   });
-  for (const { outcome: fate } of sends.slice(0, last + 1)) {
-    const { send, waitMs } = fate ?? { send: "ok" as const, waitMs: 0 };
+  for (const { outcome } of sends.slice(0, last + 1)) {
+    const { send, waitMs } = outcome ?? { send: "ok" as const, waitMs: 0 };
     const mayBeLate = send === "ok" || send === "fail";
     if (mayBeLate && waitMs > 0) yield order("429", waitMs);
     yield order(send, send === "429" ? Math.max(waitMs, 1_000) : 1_000);

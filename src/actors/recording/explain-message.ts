@@ -46,7 +46,7 @@ export async function whyMessage(ports: WhyPorts, messageId: string, seq?: numbe
     answers.push(
       row.conv === noConversation
         ? await whyEnded(ports, row, event)
-        : await whyHeard(ports, row, event),
+        : await explainConversation(ports, row, event),
     );
   }
   return answers;
@@ -81,7 +81,7 @@ async function whyEnded(
     key: "",
     recorded,
     explanation: null,
-    admission: admissionWords(recorded, explanation),
+    admission: admissionText(recorded, explanation),
     humans: { count: 0, source: "nobody was counted" },
     participants: [],
     membership: null,
@@ -103,7 +103,7 @@ function explainAgain(
 }
 
 /** The access store is not what it was: why it let somebody in is not worked out again. */
-function admissionWords(recorded: Verdict | null, explanation: string): string {
+function admissionText(recorded: Verdict | null, explanation: string): string {
   if (recorded?.decision === "command") return "a command, carried out: the sender may give it";
   if (recorded?.decision === "claim") return "a claim code, which gave its sender a role";
   if (recorded?.rule === "claim")
@@ -114,7 +114,11 @@ function admissionWords(recorded: Verdict | null, explanation: string): string {
 const beginning = { record: null, recordSeq: 0 };
 type Start = Pick<ConversationRow, "record" | "recordSeq">;
 
-async function whyHeard(ports: WhyPorts, row: EventRow, event: MessageReceived): Promise<Why> {
+async function explainConversation(
+  ports: WhyPorts,
+  row: EventRow,
+  event: MessageReceived,
+): Promise<Why> {
   const found = await ports.store.conversation(row.conv);
   if (found === null) {
     throw new EarshotError(
@@ -156,9 +160,9 @@ async function explain(
     const effectsOf = (later: EventRow) => step(later)?.effects ?? [];
     const fate = await outcomeOf(ports, row.seq, rest, effectsOf);
     const recorded = decodeVerdict(row.code ?? 0);
-    const said = { message: event.message, at: event.at, seq: row.seq, key };
+    const common = { message: event.message, at: event.at, seq: row.seq, key };
     const levels = event.levels === undefined ? {} : { levels: event.levels };
-    return { ...said, ...levels, recorded, ...at, fate };
+    return { ...common, ...levels, recorded, ...at, fate };
   } finally {
     conversation.stop();
   }

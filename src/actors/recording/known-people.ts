@@ -67,13 +67,13 @@ const nameOf = ({ channel, account, id }: Pick<Grant, "channel" | "account" | "i
   JSON.stringify([channel, account, id]);
 
 function authorOf(event: ConversationEvent): string | null {
-  const said =
+  const place =
     event.type === "message.received"
       ? event.message
       : event.type === "message.edited"
         ? event.edit
         : null;
-  if (said?.author === undefined) return null;
-  const { channel, account, author } = said;
+  if (place?.author === undefined) return null;
+  const { channel, account, author } = place;
   return nameOf({ channel, account, id: author.id });
 }

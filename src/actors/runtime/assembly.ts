@@ -32,7 +32,7 @@ import type { QuarantinedEvent, RuntimePorts } from "../protocol/runtime.ts";
 import type { Effects, Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
 import { createSessionStart } from "../sessions/session-start.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
-import { spokenWords } from "../turns/attachment-names.ts";
+import { textWithFiles } from "../turns/attachment-names.ts";
 import { createContextTools } from "../turns/context-tools.ts";
 import { createDueDeadlines } from "../turns/due-deadlines.ts";
 import { createHeartbeats } from "../turns/heartbeats.ts";
@@ -242,7 +242,7 @@ class Assembly {
         },
         textsOf: async (refs) => {
           const messages = await readMessages({ store, media: this.parts.media }, refs);
-          return messages.map((message) => ({ ...message, text: spokenWords(message) }));
+          return messages.map((message) => ({ ...message, text: textWithFiles(message) }));
         },
         live: this.#ports.live !== false,
       });

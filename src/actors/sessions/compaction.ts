@@ -62,7 +62,7 @@ interface Work {
 }
 
 /** Share of the capacity that stays verbatim when the rest is summarised. */
-const keptShare = 0.5;
+const verbatimShare = 0.5;
 
 export function createCompaction(ports: CompactionPorts): Compaction {
   const { transcripts: tails, journal, sessions, projection, summaries, clock } = ports;
@@ -90,8 +90,8 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     const { sessionId } = session;
     const at = clock.now();
     const covers = past.lines.at(-1)?.id ?? 0;
-    const said = words(summary, past, contextTokens);
-    const line = sessions.number({ sessionId, at, turnId, covers, ...said });
+    const content = summaryLine(summary, past, contextTokens);
+    const line = sessions.number({ sessionId, at, turnId, covers, ...content });
     const { conv, agentId } = owner;
     const used = { ...noUsage, ...summary.usage };
     const writes: StoreWrite[] = [
@@ -119,11 +119,11 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     await summedUp(turn.conv);
     const view = { named };
     const past = await read(session.sessionId, turn.turnId);
-    const room = capacityFor(what, ports.config());
+    const capacity = capacityFor(what, ports.config());
     const whole = entries(past, view);
-    const kept = keep(past, whole, view, room);
-    if (kept === past.lines.length) return whole;
-    const split = past.lines.length - kept;
+    const verbatim = keep(past, whole, view, capacity);
+    if (verbatim === past.lines.length) return whole;
+    const split = past.lines.length - verbatim;
     const old = { mark: past.mark, lines: past.lines.slice(0, split) };
     const work = { owner: turn, session, view, turnId: turn.turnId, forTurn: 1 } as const;
     const mark = await replace(work, old, signal);
@@ -168,29 +168,30 @@ function keep(
   { lines }: Past,
   whole: readonly TranscriptEntry[],
   view: TranscriptView,
-  room: number,
+  capacity: number,
 ): number {
-  if (estimateEntries(whole) <= room && lines.length < limits.transcriptLinesMax)
+  if (estimateEntries(whole) <= capacity && lines.length < limits.transcriptLinesMax)
     return lines.length;
-  let left = room * keptShare;
-  let kept = 0;
-  const most = Math.floor(limits.transcriptLinesMax * keptShare);
+  let left = capacity * verbatimShare;
+  let verbatim = 0;
+  const most = Math.floor(limits.transcriptLinesMax * verbatimShare);
   for (const line of lines.toReversed()) {
     left -= estimateEntries(entriesOf([line], view));
-    if (left < 0 || kept === most) break;
-    kept += 1;
+    if (left < 0 || verbatim === most) break;
+    verbatim += 1;
   }
   // A turn is not split: its question stays with its answer.
-  while (kept > 0 && kept < lines.length && sameTurn(lines, lines.length - kept)) kept -= 1;
-  return kept;
+  while (verbatim > 0 && verbatim < lines.length && sameTurn(lines, lines.length - verbatim))
+    verbatim -= 1;
+  return verbatim;
 }
 
 const sameTurn = (lines: readonly TranscriptLine[], at: number) =>
   lines[at - 1]?.turnId === lines[at]?.turnId;
 
 /** The newest entries that fit. */
-function newest(all: readonly TranscriptEntry[], room: number): readonly TranscriptEntry[] {
-  let left = room;
+function newest(all: readonly TranscriptEntry[], capacity: number): readonly TranscriptEntry[] {
+  let left = capacity;
   const first = all.findLastIndex((entry) => {
     left -= estimateEntries([entry]);
     return left < 0;
@@ -199,7 +200,7 @@ function newest(all: readonly TranscriptEntry[], room: number): readonly Transcr
 }
 
 /** The content of the summary line. */
-function words(
+function summaryLine(
   { text, failed }: Summary,
   { mark, lines }: Past,
   unitsMax: number,

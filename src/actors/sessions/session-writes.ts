@@ -14,7 +14,7 @@ import type {
 } from "../../machines/events/effects.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
 import type { Sessions } from "./session-registry.ts";
-import { type SaidLine, saidLines } from "./turn-session.ts";
+import { type MessageLine, messageLines } from "./turn-session.ts";
 
 export interface SessionPlanContext {
   readonly sessions: Pick<Sessions, "ofTurn" | "forget" | "number">;
@@ -23,7 +23,7 @@ export interface SessionPlanContext {
    * Messages without a transcript line yet: those that joined a turn, or those of a turn that ended
    * before writing them. By effect; read beforehand.
    */
-  readonly unwritten: ReadonlyMap<Joined | OutcomeReached, readonly SaidLine[]>;
+  readonly unwritten: ReadonlyMap<Joined | OutcomeReached, readonly MessageLine[]>;
 }
 
 /** The turn whose session must be known to plan the effect; null: none. */
@@ -85,7 +85,7 @@ function spoken(
   { sessions, unwritten }: SessionPlanContext,
 ): readonly TranscriptLine[] {
   const spokenLines = unwritten.get(effect);
-  return spokenLines === undefined ? [] : saidLines(sessions, sessionId, turn, spokenLines);
+  return spokenLines === undefined ? [] : messageLines(sessions, sessionId, turn, spokenLines);
 }
 
 function begin({ sessionId }: SessionBegan, step: HostStep, context: SessionPlanContext) {

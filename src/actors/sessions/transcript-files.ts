@@ -135,11 +135,11 @@ export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
   }
 
   function report(error: unknown): void {
-    const words = error instanceof Error ? error.message : String(error);
+    const text = error instanceof Error ? error.message : String(error);
     const reason =
       error instanceof EarshotError
         ? error
-        : new EarshotError("EAR_STORE_FAILED", `Cannot write a session's file: ${words}`, {
+        : new EarshotError("EAR_STORE_FAILED", `Cannot write a session's file: ${text}`, {
             cause: error,
           });
     if (failure === null) {

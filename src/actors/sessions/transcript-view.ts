@@ -67,9 +67,9 @@ function escaped(line: TranscriptLine, named: boolean): string {
 
 /** With the author's name. Further lines are indented, so that none can imitate another person. */
 function namedLine({ text, author, turnId }: TranscriptLine): string {
-  const words = escapeRoomText(text, turnId);
-  if (author === undefined) return words;
-  return `${escapeLabel(author.name, turnId)}: ${words.replaceAll("\n", "\n  ")}`;
+  const escapedText = escapeRoomText(text, turnId);
+  if (author === undefined) return escapedText;
+  return `${escapeLabel(author.name, turnId)}: ${escapedText.replaceAll("\n", "\n  ")}`;
 }
 
 function entryOf(line: TranscriptLine, { named }: TranscriptView): TranscriptEntry | null {

@@ -9,7 +9,7 @@ import type { OrderedTurn, Sessions } from "./session-registry.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
 
 /** A message for the transcript. */
-export interface SaidLine {
+export interface MessageLine {
   readonly id: string;
   readonly author: { readonly id: string; readonly name: string };
   readonly text: string;
@@ -30,7 +30,7 @@ export interface Remembering {
 /** The session operations of composing a turn. */
 export interface TurnSessions {
   /** Returns the turn's session after writing its messages. */
-  enter(turn: OrderedTurn, said: readonly SaidLine[]): Promise<SessionRow>;
+  enter(turn: OrderedTurn, messages: readonly MessageLine[]): Promise<SessionRow>;
   /** The earlier transcript, within the agent's capacity. */
   remember(what: Remembering, signal: AbortSignal): Promise<readonly TranscriptEntry[]>;
 }
@@ -46,12 +46,12 @@ export interface EnterPorts {
 export async function enterSession(
   { journal, sessions, projection }: EnterPorts,
   turn: OrderedTurn,
-  said: readonly SaidLine[],
+  messages: readonly MessageLine[],
 ): Promise<SessionRow> {
   const { session, noted } = await sessions.forTurn(turn);
   if (noted) return session;
   const { conv, agentId } = turn;
-  const lines = saidLines(sessions, session.sessionId, turn, said);
+  const lines = messageLines(sessions, session.sessionId, turn, messages);
   await journal.keep(lines.map((line): StoreWrite => ({ kind: "transcript", conv, line })));
   await projection.write(lines.map((line) => ({ agentId, line })));
   return session;
@@ -60,15 +60,16 @@ export async function enterSession(
 export const heartbeatNote = "heartbeat";
 
 /** The lines of a turn's messages; a heartbeat turn leaves a note. */
-export function saidLines(
+export function messageLines(
   sessions: Pick<Sessions, "number">,
   sessionId: string,
   { turnId, at }: Pick<OrderedTurn, "turnId" | "at">,
-  said: readonly SaidLine[],
+  messages: readonly MessageLine[],
 ): TranscriptLine[] {
   const common = { sessionId, at, turnId } as const;
-  if (said.length === 0) return [sessions.number({ role: "note", text: heartbeatNote, ...common })];
-  return said.map(({ id: messageId, author: { id, name }, text }) =>
+  if (messages.length === 0)
+    return [sessions.number({ role: "note", text: heartbeatNote, ...common })];
+  return messages.map(({ id: messageId, author: { id, name }, text }) =>
     sessions.number({ role: "user", text, author: { id, name }, messageId, ...common }),
   );
 }

@@ -21,17 +21,17 @@ export interface MediaRef {
 export interface FoundMessage {
   readonly seq: number;
   readonly conv: number;
-  readonly said: Inbound;
+  readonly inbound: Inbound;
   /** When it was received. */
   readonly at: number;
   /** Attachments of the row before this message's own. */
   readonly offset: number;
 }
 
-const keptNameUnits = 40;
+const cachedNameUnits = 40;
 
 function hashed(digest: Digest, ...parts: readonly (string | number)[]): string {
-  return digest(JSON.stringify(parts)).slice(0, keptNameUnits);
+  return digest(JSON.stringify(parts)).slice(0, cachedNameUnits);
 }
 
 /** `a12-0`: the first attachment of journal row 12. */
@@ -51,19 +51,19 @@ export function messagesOf(
   event: JournalEvent,
 ): FoundMessage[] {
   if (event.type === "message.received" || event.type === "fellow.spoke")
-    return [{ seq, conv, said: event.message, at: event.at, offset: 0 }];
+    return [{ seq, conv, inbound: event.message, at: event.at, offset: 0 }];
   if (event.type !== "history.seeded") return [];
   let offset = 0;
-  return event.messages.map((said) => {
-    const found = { seq, conv, said, at: event.at, offset };
-    offset += said.attachments.length;
+  return event.messages.map((inbound) => {
+    const found = { seq, conv, inbound, at: event.at, offset };
+    offset += inbound.attachments.length;
     return found;
   });
 }
 
-export function refsOf({ seq, conv, said, offset }: FoundMessage, digest: Digest): MediaRef[] {
-  const { channel, account, chat, id: message } = said;
-  return said.attachments.map((attachment: Attachment, place) => {
+export function refsOf({ seq, conv, inbound, offset }: FoundMessage, digest: Digest): MediaRef[] {
+  const { channel, account, chat, id: message } = inbound;
+  return inbound.attachments.map((attachment: Attachment, place) => {
     const index = offset + place;
     const id = hashed(digest, conv, seq, index, channel, account, chat.id, message, attachment.id);
     return { name: attachmentName(seq, index), item: { id, channel, account, attachment } };
@@ -94,20 +94,20 @@ interface Spoken {
 const joined = (parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n");
 
 /** A message's own text and the transcripts of its voice messages. */
-export function ownWords({ text, attachments }: Spoken): string {
-  const heard = attachments.flatMap(({ content }) =>
+export function ownText({ text, attachments }: Spoken): string {
+  const transcripts = attachments.flatMap(({ content }) =>
     content?.words === "transcript" ? [content.text] : [],
   );
-  return joined([text, ...heard]);
+  return joined([text, ...transcripts]);
 }
 
 /** A message's text with its files by name, for the transcript and for steering. */
-export function spokenWords(message: Spoken): string {
+export function textWithFiles(message: Spoken): string {
   const files = message.attachments.flatMap(({ id, kind, name, content }) => {
     if (content?.words === "transcript") return [];
     const what = `${kind} ${id}${name === undefined ? "" : ` “${oneLine(name)}”`}`;
     if (content === undefined) return [`[${what}]`];
     return [`[${what}: ${cut(content.text, limits.mediaShownUnitsMax)}]`];
   });
-  return joined([ownWords(message), ...files]);
+  return joined([ownText(message), ...files]);
 }

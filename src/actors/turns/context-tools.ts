@@ -119,9 +119,11 @@ async function recentMessages(
   // Old messages that the turn was shown had not been deleted when it began.
   const before = (await ports.store.events([...older]))
     .flatMap(messagesIn)
-    .filter(({ seq, said }) => shown.has(`${seq} ${said.id}`));
+    .filter(({ seq, inbound }) => shown.has(`${seq} ${inbound.id}`));
   return [...before, ...rows.flatMap(messagesIn)]
-    .filter(({ conv: of, said }) => of === conv && !said.author.isSelf && !gone.has(said.id))
+    .filter(
+      ({ conv: of, inbound }) => of === conv && !inbound.author.isSelf && !gone.has(inbound.id),
+    )
     .sort((a, b) => a.seq - b.seq || a.offset - b.offset);
 }
 
@@ -149,20 +151,20 @@ async function list(
 }
 
 function attachmentLine(
-  { said, at }: FoundMessage,
+  { inbound, at }: FoundMessage,
   { name, item: { attachment } }: MediaRef,
   now: number,
   fence: string,
 ): string {
   const { kind, mime, bytes } = attachment;
-  const age = Math.max(0, Math.round((now - Math.min(now, said.sentAt ?? at)) / 1_000));
+  const age = Math.max(0, Math.round((now - Math.min(now, inbound.sentAt ?? at)) / 1_000));
   const facts = [
     kind,
     ...(mime === undefined ? [] : [escapeLabel(mime, fence)]),
     ...(bytes === undefined ? [] : [`${bytes} bytes`]),
     ...(attachment.name === undefined ? [] : [`“${escapeLabel(attachment.name, fence)}”`]),
   ];
-  return `${name}: ${facts.join(", ")}, from ${escapeLabel(said.author.name, fence)}, ${age} s ago`;
+  return `${name}: ${facts.join(", ")}, from ${escapeLabel(inbound.author.name, fence)}, ${age} s ago`;
 }
 
 async function fetchOne(
@@ -186,7 +188,7 @@ async function fetchOne(
   const { from, rows } = await recentRows(ports, conv);
   if (place.seq <= from && !refs.some(({ seq }) => seq === place.seq))
     return refused("that was too long ago.");
-  if (rows.some(({ body }) => deletedIn(body).includes(message.said.id)))
+  if (rows.some(({ body }) => deletedIn(body).includes(message.inbound.id)))
     return refused("its message was deleted.");
   const fence = ids.next();
   const picture = await media.pictureOne(key, message, ref);
@@ -241,12 +243,12 @@ async function search(
     if (role === "user" || role === "assistant")
       lines.set(messageId ?? `line ${id}`, { at, who: author?.name ?? "you", text });
   const { rows } = await recentRows(ports, turn.conv);
-  for (const { said, at } of rows.flatMap(messagesIn))
-    if (at >= since && !lines.has(said.id))
-      lines.set(said.id, {
-        at: Math.min(said.sentAt ?? at, at),
-        who: said.author.name,
-        text: said.text,
+  for (const { inbound, at } of rows.flatMap(messagesIn))
+    if (at >= since && !lines.has(inbound.id))
+      lines.set(inbound.id, {
+        at: Math.min(inbound.sentAt ?? at, at),
+        who: inbound.author.name,
+        text: inbound.text,
       });
   for (const id of rows.flatMap(({ body }) => deletedIn(body))) lines.delete(id);
   const hits = [...lines.values()]

@@ -1,10 +1,10 @@
 /**
- * Wakes agents on the configured schedule. A due heartbeat is journalled like any other event of a
+ * Starts turns on the configured schedule. A due heartbeat is journalled like any other event of a
  * conversation, which decides when its turn runs; this file holds the timer and its state: the
  * route of the conversation's last message, where the answer goes, and the time of the last
  * heartbeat, so that a restart neither loses nor repeats one.
  *
- * A timer is rearmed when it fires, so a machine that slept wakes its agents once. An agent whose
+ * A timer is rearmed when it fires, so a machine that slept starts one turn each. An agent whose
  * HEARTBEAT.md has no instructions is not called, and a conversation without any message has no
  * route.
  */
@@ -66,7 +66,7 @@ export interface Heartbeats {
   /** Applies a changed config. */
   retune(): Promise<void>;
   /** The write to commit with a conversation's message. */
-  heard(key: string, route: Route): MetaWrite | null;
+  noteRoute(key: string, route: Route): MetaWrite | null;
   /** An agent's current heartbeat instructions; null: none. */
   instructions(agentId: string): Promise<string | null>;
   /** Number of folders being read. */
@@ -92,9 +92,9 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
     const { agentId } = parseSessionKey(key);
     const beat: Beat = { agentId, route: null, at: null, timer: null, dueAt: null, looking: false };
     beats.set(key, beat);
-    const kept = await ports.store.meta(`heartbeat|${key}`);
-    if (kept === null) return;
-    const { route, at } = JSON.parse(kept) as StoredBeat;
+    const stored = await ports.store.meta(`heartbeat|${key}`);
+    if (stored === null) return;
+    const { route, at } = JSON.parse(stored) as StoredBeat;
     // A message received meanwhile is newer.
     beat.route ??= route;
     beat.at ??= at;
@@ -192,7 +192,7 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
       await load();
       start();
     },
-    heard(key, route) {
+    noteRoute(key, route) {
       const beat = beats.get(key);
       if (beat === undefined) return null;
       if (beat.route !== null && sameRoute(beat.route, route)) return null;

@@ -68,7 +68,7 @@ export interface Media {
   stop(): void;
 }
 
-const sweepMs = 600_000;
+const cleanupMs = 600_000;
 
 export function createMedia(ports: MediaPorts): Media {
   return new MediaBudget(ports);
@@ -86,7 +86,7 @@ class MediaBudget implements Media {
   readonly #jobs: MediaJobs;
   #waiting = 0;
   #stopped = false;
-  #sweeping: TimerHandle | null = null;
+  #cleanupTimer: TimerHandle | null = null;
 
   constructor(ports: MediaPorts) {
     this.#ports = ports;
@@ -94,7 +94,7 @@ class MediaBudget implements Media {
   }
 
   engaged(key: string, message: FoundMessage): void {
-    const { attachments, text } = message.said;
+    const { attachments, text } = message.inbound;
     if (this.#ports.service === null || (attachments.length === 0 && !text.includes("://"))) return;
     const terms = this.#terms(key, message);
     for (const work of this.#worksOf(terms, message).slice(0, limits.mediaPerTurnMax))
@@ -149,7 +149,7 @@ class MediaBudget implements Media {
     const { settings } = this.#terms(key, message);
     const before = this.#jobs.known<MediaReading>(item.id);
     // On request, a failed job is tried again.
-    if (before !== undefined && !hasWords(before)) this.#jobs.forget(item.id);
+    if (before !== undefined && !hasText(before)) this.#jobs.forget(item.id);
     return this.#jobs.run({
       id: item.id,
       conv: message.conv,
@@ -192,7 +192,7 @@ class MediaBudget implements Media {
         .catch((error: unknown) => log("warn", "media.sweep", { error: String(error) }))
         .finally(() => {
           // Cleared at the stop, because a timer keeps the process alive.
-          if (!this.#stopped) this.#sweeping = clock.setTimer(clock.now() + sweepMs, again);
+          if (!this.#stopped) this.#cleanupTimer = clock.setTimer(clock.now() + cleanupMs, again);
         });
     };
     again();
@@ -200,14 +200,14 @@ class MediaBudget implements Media {
 
   stop(): void {
     this.#stopped = true;
-    if (this.#sweeping !== null) this.#ports.clock.clearTimer(this.#sweeping);
+    if (this.#cleanupTimer !== null) this.#ports.clock.clearTimer(this.#cleanupTimer);
     this.#jobs.stop();
   }
 
-  #terms(key: string, { said }: FoundMessage): Terms {
+  #terms(key: string, { inbound }: FoundMessage): Terms {
     const config = this.#ports.config();
     const agentId = this.#ports.agentOf(key);
-    const { channel, account } = said;
+    const { channel, account } = inbound;
     const settings = resolveMedia(config, { agentId, key, channel, account });
     const { driver } = agentOf(config, agentId);
     // A driver's options say whether it accepts images, as no driver is opened here.
@@ -290,10 +290,13 @@ type Findings = Map<string, Outcome<MediaReading | Picture>>;
 
 const unfinished = { note: "still being fetched; attachment_fetch waits for it" } as const;
 
-const linksOf = ({ settings: { links } }: Terms, { conv, said }: FoundMessage, digest: Digest) =>
-  links === null ? [] : linksIn(conv, said.text, links.countMax, digest);
+const linksOf = (
+  { settings: { links } }: Terms,
+  { conv, inbound }: FoundMessage,
+  digest: Digest,
+) => (links === null ? [] : linksIn(conv, inbound.text, links.countMax, digest));
 
-const hasWords = (outcome: Outcome<MediaReading>): boolean =>
+const hasText = (outcome: Outcome<MediaReading>): boolean =>
   "found" in outcome && outcome.found.text !== null;
 
 /** The images that fit into one turn, in order of the messages, with their numbers. */

@@ -23,7 +23,7 @@ import type { Configs } from "../journal/config-versions.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import type { HostStep, TurnRequest } from "../protocol/host-protocol.ts";
 import type { TurnSessions } from "../sessions/turn-session.ts";
-import { type FoundMessage, messagesOf, ownWords, spokenWords } from "./attachment-names.ts";
+import { type FoundMessage, messagesOf, ownText, textWithFiles } from "./attachment-names.ts";
 import type { ContextTools } from "./context-tools.ts";
 import { type Heartbeats, heartbeatFor } from "./heartbeats.ts";
 import type { Media } from "./media.ts";
@@ -69,14 +69,14 @@ export async function readMessages(
     const message = row === undefined || event === null ? null : messageIn(row, event, id);
     if (row === undefined || event === null || message === null) return [];
     const edited = editSeq === undefined ? null : editedText(rows.get(editSeq));
-    const { author, replyTo, sentAt, chat } = message.said;
+    const { author, replyTo, sentAt, chat } = message.inbound;
     return [
       {
         id,
         // A message cannot be later than its receipt, whatever the platform's clock says.
         at: Math.min(sentAt ?? message.at, message.at),
         author: { id: author.id, name: author.name, isBot: author.isBot },
-        text: edited ?? message.said.text,
+        text: edited ?? message.inbound.text,
         attachments: media.known(message).attachments,
         replyTo,
         title: chat.title,
@@ -90,7 +90,7 @@ export async function readMessages(
 
 const withText = (message: FoundMessage, text: string): FoundMessage => ({
   ...message,
-  said: { ...message.said, text },
+  inbound: { ...message.inbound, text },
 });
 
 /** The message with this id in a row: its message, or one of a history. */
@@ -98,7 +98,7 @@ function messageIn(row: EventRow, event: JournalEvent, id: string): FoundMessage
   const found = messagesOf(row, event);
   return event.type === "message.received"
     ? (found[0] ?? null)
-    : (found.find(({ said }) => said.id === id) ?? null);
+    : (found.find(({ inbound }) => inbound.id === id) ?? null);
 }
 
 function messagesIn(event: JournalEvent): Pick<BatchMessage, "levels" | "byOwner" | "skill"> {
@@ -161,8 +161,8 @@ export async function composeTurn(
   const instructions = effect.heartbeat ? await ports.heartbeats.instructions(agent.id) : "";
   if (instructions === null) return null;
   const { batch, context, images } = await readTurn(ports, effect, step, signal);
-  const spoken = batch.map((message) => ({ ...message, text: spokenWords(message) }));
-  const said = batch.map(ownWords).join("\n");
+  const spoken = batch.map((message) => ({ ...message, text: textWithFiles(message) }));
+  const messagesText = batch.map(ownText).join("\n");
   const ordered = { conv, key, agentId: agent.id, turnId, seq, at };
   const session = await sessions.enter(ordered, spoken);
   const fence = ports.ids.next(`fence|${turnId}`);
@@ -192,7 +192,7 @@ export async function composeTurn(
     agentId: agent.id,
     system,
     prompt,
-    messagesText: said,
+    messagesText,
     transcript: await sessions.remember(past, signal),
     room: roomReport(effect, batch, settings),
     textLimit: ports.textLimit(route.channel),

@@ -62,9 +62,9 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
       done();
       if (stop.signal.aborted) return fail(effect, step, "aborted", "aborted before it started");
       ports.log("error", "turn.compose", { key: step.key, turnId, error: String(error) });
-      const words =
+      const reason =
         error instanceof EarshotError ? error.message : "the turn could not be composed";
-      fail(effect, step, "error", words);
+      fail(effect, step, "error", reason);
     }
   }
 

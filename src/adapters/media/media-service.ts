@@ -168,8 +168,8 @@ class LocalMediaService implements MediaService {
       return await work();
     } catch (error) {
       signal.throwIfAborted();
-      this.#options.log("warn", "media.failed", { media: id, error: inWords(error) });
-      return { ...nothing, note: inWords(error) };
+      this.#options.log("warn", "media.failed", { media: id, error: reasonOf(error) });
+      return { ...nothing, note: reasonOf(error) };
     }
   }
 
@@ -188,7 +188,7 @@ class LocalMediaService implements MediaService {
       return { file: await this.#cache.put(item.id, bytes, { bytesMax, totalMax }) };
     } catch (error) {
       signal.throwIfAborted();
-      const late = limit.signal.aborted ? `it took longer than ${timeoutMs} ms` : inWords(error);
+      const late = limit.signal.aborted ? `it took longer than ${timeoutMs} ms` : reasonOf(error);
       this.#options.log("warn", "media.unfetched", { media: item.id, error: late });
       return { why: `not fetched: ${late}` };
     } finally {
@@ -222,7 +222,7 @@ class LocalMediaService implements MediaService {
     const head = await this.#cache.read(id, headBytes);
     if (file.mime === null && looksLikeText(head)) {
       const data = await this.#cache.read(id, limits.mediaTextUnitsMax * 4);
-      return words(facts, "content", new TextDecoder().decode(data));
+      return textReading(facts, "content", new TextDecoder().decode(data));
     }
     const path = this.#cache.path(id);
     const data = () => this.#cache.read(id, file.bytes);
@@ -233,15 +233,19 @@ class LocalMediaService implements MediaService {
         audio.kind === "command"
           ? await printed(audio, { file: path, msMax, signal })
           : await transcribe(audio, { ...request, data: await data() });
-      return words(facts, "transcript", transcript);
+      return textReading(facts, "transcript", transcript);
     }
     if (kind === "image" && image !== null && image !== "pass") {
       const shown = { path, ...request, data };
-      return words(facts, "description", await describePicture(image, shown));
+      return textReading(facts, "description", await describePicture(image, shown));
     }
     if (kind === "video" && video !== null) {
       if (video.kind === "command")
-        return words(facts, "description", await printed(video, { file: path, msMax, signal }));
+        return textReading(
+          facts,
+          "description",
+          await printed(video, { file: path, msMax, signal }),
+        );
       const frame = await runProgram(video.frame, {
         file: path,
         bytesMax: frameBytesMax,
@@ -251,7 +255,11 @@ class LocalMediaService implements MediaService {
       const mime = sniff(frame);
       if (mime === null || !picturesTaken.has(mime))
         return { ...facts, note: `${oneLine(video.frame.command)} printed no picture` };
-      return words(facts, "description", await describe(video, { ...request, mime, data: frame }));
+      return textReading(
+        facts,
+        "description",
+        await describe(video, { ...request, mime, data: frame }),
+      );
     }
     return facts;
   }
@@ -303,7 +311,7 @@ const declaredType = ({ attachment: { mime, kind } }: MediaItem): string => oneL
 const clean = (text: string, unitsMax: number): string =>
   cut(plainText(cut(text, unitsMax * 2)), unitsMax).trim();
 
-function words(
+function textReading(
   facts: MediaReading,
   kind: NonNullable<MediaReading["words"]>,
   transcript: string,
@@ -318,7 +326,7 @@ function words(
  * For people and agents: earshot's errors in full, other errors by name, because their text may
  * hold a secret.
  */
-function inWords(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (error instanceof EarshotError)
     return oneLine(error.message.replace(/^Cannot .*?: /, ""), noteUnitsMax);
   const code = (error as NodeJS.ErrnoException | null)?.code;

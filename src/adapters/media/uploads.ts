@@ -66,7 +66,7 @@ export interface Uploads {
    * Deletes files sent before that time, files unsent for too long, and the oldest above
    * `bytesMax`.
    */
-  sweep(sentBefore: Millis, bytesMax: number): Promise<void>;
+  deleteOld(sentBefore: Millis, bytesMax: number): Promise<void>;
 }
 
 export interface UploadOptions {
@@ -171,7 +171,7 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
       await forget(upload);
       return true;
     },
-    sweep,
+    deleteOld: sweep,
   };
 }
 

@@ -126,8 +126,8 @@ export function putSession(use: Use, write: SessionWrite | TranscriptWrite): num
 
 const changes = (answer: { readonly changes: number | bigint }) => Number(answer.changes);
 
-function putLine(use: Use, { conv, line: said }: TranscriptWrite): number {
-  const { id, turnId, role, at, text, sessionId, covers, author, messageId, usage } = said;
+function putLine(use: Use, { conv, line }: TranscriptWrite): number {
+  const { id, turnId, role, at, text, sessionId, covers, author, messageId, usage } = line;
   const more = JSON.stringify({ author, messageId, usage });
   use(sql.insertLine).run(
     ...[id, conv, turnId, role, at, text, sessionId],

@@ -154,9 +154,9 @@ function createStore(database: Database, kind: StoreKind): Store {
   ready.catch(() => undefined);
 
   async function rebuildTails(): Promise<void> {
-    const swept = Number((await one<{ value: string }>(sql.meta, "sweptSeq"))?.value ?? 0);
+    const checked = Number((await one<{ value: string }>(sql.meta, "sweptSeq"))?.value ?? 0);
     const older = new Map<number, number[]>();
-    for (let from = swept; from < bootSeq && !closed; from += sliceRows) {
+    for (let from = checked; from < bootSeq && !closed; from += sliceRows) {
       const to = Math.min(from + sliceRows, bootSeq);
       const rows = await all<{ seq: number; conv: number; recordSeq: number }>(
         sql.uncovered,

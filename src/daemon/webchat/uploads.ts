@@ -75,7 +75,7 @@ export function createWebchatUploads(ports: WebchatUploadPorts): WebchatUploads 
   const cleanUp = () => {
     const sentBefore = clock.now() - config().messages.dedupe.retentionMs;
     uploads
-      .sweep(sentBefore, settings().storeBytesMax)
+      .deleteOld(sentBefore, settings().storeBytesMax)
       .catch((error: unknown) => log("warn", "webchat.unswept", { error: String(error) }))
       .finally(() => {
         // Cleared at the stop, because a timer keeps the process alive.

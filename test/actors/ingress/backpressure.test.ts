@@ -82,7 +82,7 @@ async function intake(size: number) {
     ids: { next: () => "id" },
     directory: { isLocal: () => false, membership: () => null },
     events,
-    heartbeats: { heard: () => null },
+    heartbeats: { noteRoute: () => null },
     access: openAccessStore([], {
       clock,
       random: createRandom(),

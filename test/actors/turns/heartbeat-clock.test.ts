@@ -58,7 +58,7 @@ async function pacemaker(clock: JumpingClock, store = createTestStore()) {
     },
   });
   await heartbeats.load();
-  const heard = heartbeats.heard(key, route);
+  const heard = heartbeats.noteRoute(key, route);
   if (heard !== null) await store.commit([heard]);
   heartbeats.start();
   return { heartbeats, woken, store, written: () => Promise.all(written) };
@@ -129,7 +129,7 @@ test("a folder that is slow to read is looked into once at a time", async () => 
     },
   });
   await heartbeats.load();
-  heartbeats.heard(key, route);
+  heartbeats.noteRoute(key, route);
   heartbeats.start();
   for (let beats = 0; beats < 5; beats += 1) await clock.jump(30 * minute);
   expect(reads).toBe(1);

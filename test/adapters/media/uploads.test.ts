@@ -75,14 +75,14 @@ describe("how long it is kept", () => {
     const sent = await keep(uploads, "sent");
     await uploads.send([sent.id], "m1");
     time.now += limits.uploadUnsentMsMax;
-    await uploads.sweep(time.now - 48 * hourMs, 1_000_000);
+    await uploads.deleteOld(time.now - 48 * hourMs, 1_000_000);
     expect(await uploads.find(unsent.id)).not.toBeNull();
     time.now += 1;
-    await rig.reopen().uploads.sweep(time.now - 48 * hourMs, 1_000_000);
+    await rig.reopen().uploads.deleteOld(time.now - 48 * hourMs, 1_000_000);
     expect(existsSync(join(rig.folder, unsent.id))).toBe(false);
     expect(existsSync(join(rig.folder, sent.id))).toBe(true);
     time.now += 48 * hourMs;
-    await rig.reopen().uploads.sweep(time.now - 48 * hourMs, 1_000_000);
+    await rig.reopen().uploads.deleteOld(time.now - 48 * hourMs, 1_000_000);
     expect(existsSync(join(rig.folder, sent.id))).toBe(false);
   });
 

@@ -157,8 +157,8 @@ function replyOf(message: WireMessage, self: TelegramSelf): Inbound["replyTo"] {
 
 /** The text of a message; content without text becomes one bracketed line. */
 function textOf(content: WireContent): string {
-  const words = content.text ?? content.caption;
-  if (words !== undefined) return words;
+  const text = content.text ?? content.caption;
+  if (text !== undefined) return text;
   if (content.poll !== undefined) return `[poll: ${content.poll.question}]`;
   if (content.location !== undefined)
     return `[location: ${content.location.latitude}, ${content.location.longitude}]`;

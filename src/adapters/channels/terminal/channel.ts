@@ -47,7 +47,7 @@ interface TerminalAccount {
   readonly context: ChannelContext<TerminalConfig>;
   readonly consoles: Set<TerminalConsole>;
   unshown: { id: string; text: string }[];
-  said: number;
+  messageCount: number;
   written: number;
 }
 
@@ -88,7 +88,7 @@ export function createTerminal(): Terminal {
         context,
         consoles: new Set(),
         unshown: [],
-        said: 0,
+        messageCount: 0,
         written: 0,
       };
       lines.set(context.accountId, line);
@@ -146,13 +146,13 @@ function attach(
 function inboundOf(line: TerminalAccount, account: string, text: string): Inbound {
   const { clock, config } = line.context;
   const now = clock.now();
-  line.said += 1;
+  line.messageCount += 1;
   return {
     channel: "terminal",
     account,
     chat: { id: chatId, kind: "direct" },
     thread: null,
-    id: `${now}-${line.said}`,
+    id: `${now}-${line.messageCount}`,
     author: { id: "operator", name: config.userName, isBot: false, isSelf: false },
     text,
     mentions: [],
