@@ -39,17 +39,18 @@ const below = (...folders: string[]) =>
 const gone: readonly { readonly word: RegExp; readonly say: string; readonly why: string }[] = [
   { word: /strands?|braid(s|ed)?/, say: "partition, merge", why: "replays run on one thread" },
   { word: /glances?/, say: "summary", why: "it is a summary of a conversation" },
-  { word: /pulses?/, say: "heartbeat", why: "shared memory that shows a thread is alive" },
+  // `name:` and `.name` may be fields of the API, which keep their names.
+  { word: /(?<!\.)pulses?(?!:)/, say: "heartbeat, activity", why: "it meant both" },
   { word: /desks?/, say: "service", why: "one word for a part with methods" },
   { word: /shelf|shelves/, say: "cache, registry", why: "it caches files or registers skills" },
-  { word: /lanes?(?!:)/, say: "turn slot, send queue", why: "it meant both" },
+  { word: /(?<!\.)lanes?(?!:)/, say: "turn slot, send queue", why: "it meant both" },
   { word: /taps?/, say: "listener, telemetry", why: "listeners are called listeners" },
   // Not `told:`, a field of log lines; `lanes:` is one of the API.
   { word: /told(?!:)/, say: "notify, report, emit", why: "it named data, events and calls" },
   { word: /whoever|whom/, say: "the caller, the author, who", why: "name who it is" },
   { word: /befalls?/, say: "happens to", why: "archaic" },
   { word: /knock(s|ed|ing)?/, say: "access request, header check", why: "two different things" },
-  { word: /fellows?/, say: "sibling agent", why: "agents of one room are siblings" },
+  { word: /(?<!\.)fellows?(?!:)/, say: "sibling agent", why: "agents of one room are siblings" },
   { word: /struck/, say: "redact, delete, record a death", why: "it meant all three" },
   { word: /breath(s|e)?/, say: "next event loop turn", why: "it is a turn of the event loop" },
   { word: /houses?/, say: "daemon", why: "the program is a daemon" },
@@ -95,6 +96,7 @@ const plain: readonly string[] = [
   "src/actors/supervisor/",
   "src/machines/",
   "scripts/",
+  "web/src/",
 ];
 /** Everything that holds English: the code of the daemon and the pages, tests, benches, scripts. */
 const written = ["src", "web/src", "test", "bench", "scripts", "examples"]

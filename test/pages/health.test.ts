@@ -42,14 +42,14 @@ describe.skipIf(!haveChromium)("the Health page", () => {
     expect(await panel(page, "Workers").locator("tbody tr").count()).toBe(1);
     // As `earshot status` and the log call it.
     await panel(page, "Workers").getByText("host 0", { exact: true }).waitFor();
-    await panel(page, "Lanes").getByText("0 of 4 busy").waitFor();
+    await panel(page, "Turn slots").getByText("0 of 4 busy").waitFor();
     await panel(page, "Store").getByText("Writing").waitFor();
     await daemon.say({ chat: group("garden"), text: "hello", ...toScout });
     await soon(() => fact(page, "Deliveries", "Sent")).toBe("1");
     const webhook = panel(page, "Connections").locator("tr", { hasText: "Webhook" });
     await soon(() => webhook.locator("td").nth(4).textContent()).toMatch(/^(now|\d+ s)$/);
     await daemon.say({ id: "m1", chat: group("garden"), text: "hello", ...toScout });
-    await soon(() => fact(page, "Deliveries", "Doubles dropped since the start")).toBe("1");
+    await soon(() => fact(page, "Deliveries", "Duplicates dropped since the start")).toBe("1");
   });
 
   test("a doubtful delivery is sent again on request, and only then", async () => {

@@ -60,10 +60,12 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
     expect(types(seen)[0]).toBe("@xstate.actor");
     expect(seen[0]).toMatchObject({ name: roomKey, definition: expect.stringContaining("states") });
     expect(JSON.stringify(seen)).not.toContain(canary);
-    expect(await page.locator(".told").textContent()).toContain(
-      `given to the page of ${stand.origin}`,
+    expect(await page.locator(".shared").textContent()).toContain(
+      `shared with the page of ${stand.origin}`,
     );
-    expect(await page.locator(".told").textContent()).toContain("without the words");
+    expect(await page.locator(".shared").textContent()).toContain(
+      "without what people and agents write",
+    );
     expect(page.url()).not.toContain(daemon.token);
   });
 
@@ -73,7 +75,7 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
     await page.getByText(/^Connected to/).waitFor();
     await ask();
     await soon(async () => JSON.stringify(await seenIn(page))).toContain(canary);
-    expect(await page.locator(".told").textContent()).toContain(roomKey);
+    expect(await page.locator(".shared").textContent()).toContain(roomKey);
   });
 
   test("an inspector that is loaded again begins with the rooms there are", async () => {

@@ -157,7 +157,7 @@ function NoToken({ title, refused }: { readonly title: string; readonly refused:
           <p>
             {refused
               ? "It may have been replaced since this address was printed. "
-              : "earshot only talks to whoever holds its token. "}
+              : "earshot only answers with a valid token. "}
             Open the address that was printed at start: it ends in <code>#token=…</code>
           </p>
           <p>In a terminal, this prints it again:</p>

@@ -1,8 +1,8 @@
 /**
  * Names and bodies
  * ================
- * What the conversation chart's guards and actions do. The chart is read by name; each name is
- * for a function that can be read and tested without a machine: a guard of the context and the
+ * What the conversation chart's guards and actions do. The chart is read by name; each name refers
+ * to a function that can be read and tested without a machine: a guard of the context and the
  * event, an action of the step in the making and the event.
  *
  * XState is given the actions as transactions: what a body has left in its step is assigned, and its

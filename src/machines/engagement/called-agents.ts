@@ -4,7 +4,7 @@
  * Where several agents hear a place, a line that calls some of them by name is for those alone. All
  * names are known only where the message is admitted, so it is found out there and becomes a part
  * of the record. Names are looked for as the ladder does: in the author's own words, wherever they
- * stand. A platform mention of the account that all of them share calls nobody in particular.
+ * are. A platform mention of the account that all of them share calls nobody in particular.
  */
 import { fold } from "../../domain/fold-text.ts";
 import { limits } from "../../domain/limits.ts";

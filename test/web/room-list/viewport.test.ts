@@ -2,7 +2,7 @@
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import type { RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
-import { Looker, rowsAround } from "../../../web/src/room-list/viewport.ts";
+import { Viewport, rowsAround } from "../../../web/src/room-list/viewport.ts";
 
 const first: RoomsLook = {
   filter: "all",
@@ -17,9 +17,9 @@ const first: RoomsLook = {
 /** A looker whose questions are answered when the test says so. */
 function looked(given: Partial<RoomsLook> = {}) {
   const asked: { view: string; look: RoomsLook; answer: () => void }[] = [];
-  const looker = new Looker({
+  const looker = new Viewport({
     first: { ...first, ...given },
-    tell: (view, look) => new Promise((answer) => asked.push({ view, look, answer })),
+    send: (view, look) => new Promise((answer) => asked.push({ view, look, answer })),
   });
   const answered = async () => {
     asked.at(-1)?.answer();

@@ -19,12 +19,12 @@ export interface Mine {
   readonly n: number;
   readonly at: number;
   readonly text: string;
-  /** Where else it was said, and by whom; null: on a page. */
+  /** On which other channel it was written, and its author there; null: on a page. */
   readonly via: { readonly channel: string; readonly by: string } | null;
   readonly files: readonly AttachedFile[];
 }
 /** A block of the agent's answer. */
-export interface Said {
+export interface AgentMessage {
   readonly kind: "said";
   readonly id: string;
   readonly n: number;
@@ -43,7 +43,7 @@ export interface Quiet {
   readonly n: number;
   readonly outcome: string;
 }
-export type Entry = Mine | Said | Quiet;
+export type Entry = Mine | AgentMessage | Quiet;
 /** A line of mine on its way; a refused one waits to be given up. */
 export interface Pending {
   readonly id: string;
@@ -121,7 +121,7 @@ export function hear(talk: Talk, frame: ServerFrame): Talk {
       const { id, n, at, text, turnId } = frame;
       const { replyTo = null, via = null } = frame;
       const files = filesIn(frame.attachments);
-      const entry: Said = { kind: "said", id, n, at, text, turnId, replyTo, via, files };
+      const entry: AgentMessage = { kind: "said", id, n, at, text, turnId, replyTo, via, files };
       const writing = deliver(talk.writing, turnId, text);
       return { ...insert(talk, entry), writing };
     }

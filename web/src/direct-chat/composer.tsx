@@ -144,7 +144,7 @@ export function DirectComposer({ agentName, commands, files, onSay }: DirectComp
           </span>
         </div>
       </div>
-      <Said files={files} />
+      <UploadNotes files={files} />
     </DropPlace>
   );
 }
@@ -208,7 +208,7 @@ function AttachButton({ onFiles }: { readonly onFiles: (files: readonly File[]) 
 }
 
 /** What was not attached, for everybody; what was, for those who listen. */
-function Said({ files: { chosen, note } }: { readonly files: FilesOfDraft }) {
+function UploadNotes({ files: { chosen, note } }: { readonly files: FilesOfDraft }) {
   const there = chosen.filter(({ fate }) => fate.state === "there").map(fileName);
   const failed = chosen.flatMap((item) =>
     item.fate.state === "failed" ? [`${fileName(item)}: ${item.fate.why}`] : [],

@@ -40,7 +40,7 @@ type WordsProps = Pick<MyLineProps, "line" | "selected" | "onSelect">;
 
 function Words({ line, selected, onSelect }: WordsProps) {
   // Those who listen heard the words when they were written.
-  const wasTold = useRef(line.kind === "unsent").current;
+  const wasUnsent = useRef(line.kind === "unsent").current;
   const { files, text } = line;
   const classes = text === "" ? "bubble me bare" : "bubble me";
   const words = <bdi>{text === "" ? filesWord(files.length) : shownText(text)}</bdi>;
@@ -50,7 +50,7 @@ function Words({ line, selected, onSelect }: WordsProps) {
     <button
       type="button"
       class={classes}
-      aria-live={wasTold ? "off" : undefined}
+      aria-live={wasUnsent ? "off" : undefined}
       aria-pressed={selected}
       title="Show why"
       data-id={line.message}

@@ -12,12 +12,12 @@ import { LinkBadge } from "../ui/badge.tsx";
 import { Jump } from "../ui/jump-to-newest.tsx";
 import { Prose } from "../ui/markdown.tsx";
 import {
+  type AgentMessage,
   draftOf,
   type Entry,
   lineKey,
   linesOf,
   type Mine,
-  type Said,
   type Unsent,
 } from "./chat-reducer.ts";
 import { DirectComposer } from "./composer.tsx";
@@ -71,7 +71,7 @@ export function DirectPane({ token, direct, agentName, selected, onSelect }: Dir
             />
           ))}
           {draft !== "" && (
-            // Told once it is whole, not word by word.
+            // Announced once it is complete, not word by word.
             <div class="bubble it" aria-live="off">
               <Prose text={shownText(draft)} tail={<span class="caret" />} />
             </div>
@@ -126,15 +126,15 @@ interface LineViewProps extends Omit<MyLineProps, "line"> {
 function LineView(props: LineViewProps) {
   const { line } = props;
   if (line.kind === "mine" || line.kind === "unsent") return <MyLine {...props} line={line} />;
-  if (line.kind === "said") return <SaidView {...props} line={line} />;
+  if (line.kind === "said") return <AgentMessageView {...props} line={line} />;
   return <p class="meta">{quietWords(line.outcome, shownName(props.agentName))}</p>;
 }
 
-interface SaidViewProps extends LineViewProps {
-  readonly line: Said;
+interface AgentMessageProps extends LineViewProps {
+  readonly line: AgentMessage;
 }
 
-function SaidView(props: SaidViewProps) {
+function AgentMessageView(props: AgentMessageProps) {
   const { line: entry, talk, token, agentName, cause, lastOfTurn } = props;
   const quoted =
     entry.replyTo !== null && cause !== null && entry.replyTo !== cause.id
@@ -179,7 +179,7 @@ function SayHello({ agentName }: { readonly agentName: string }) {
       <h2>Talk to {shownName(agentName)}</h2>
       <p>
         In a direct chat every line engages. The room beside it shows how that changes in a group.
-        What you say to {shownName(agentName)} directly on other channels stands here, too.
+        What you say to {shownName(agentName)} directly on other channels is shown here, too.
       </p>
     </div>
   );

@@ -9,7 +9,7 @@ import { type AttachedFile, type FileKind, filesIn, kindOf } from "../lib/file-f
 import { bytes } from "../lib/format.ts";
 
 /** How far a file is. */
-export type Fate =
+export type UploadState =
   | { readonly state: "waiting" }
   /** `part`: from 0 to 1. */
   | { readonly state: "going"; readonly part: number }
@@ -21,7 +21,7 @@ export interface Chosen {
   readonly name: string;
   readonly kind: FileKind;
   readonly bytes: number;
-  readonly fate: Fate;
+  readonly fate: UploadState;
   /** The bytes, while this page has them. */
   readonly blob: Blob | null;
 }
@@ -53,7 +53,7 @@ export class Uploads {
 
   constructor(options: UploadsOptions) {
     this.#options = options;
-    this.#chosen = readKept();
+    this.#chosen = readStored();
   }
 
   view(): UploadsView {
@@ -82,7 +82,7 @@ export class Uploads {
   }
 
   /** Says why something was not attached. */
-  tell(note: string): void {
+  setNote(note: string): void {
     this.#set(this.#chosen, note);
   }
 
@@ -137,11 +137,11 @@ export class Uploads {
   #set(chosen: readonly Chosen[], note: string | null = this.#note): void {
     this.#chosen = chosen;
     this.#note = note;
-    keep(chosen);
+    store(chosen);
     this.#options.changed(this.view());
   }
 
-  #put(key: string, fate: Fate): void {
+  #put(key: string, fate: UploadState): void {
     this.#set(this.#chosen.map((item) => (item.key === key ? { ...item, fate } : item)));
   }
 
@@ -165,7 +165,7 @@ export class Uploads {
       // Taken off: somebody else goes already.
       if (this.#going?.request !== request) return;
       this.#going = null;
-      this.#put(key, fateOf(request));
+      this.#put(key, resultOf(request));
       this.#pump();
     });
     request.send(blob);
@@ -173,12 +173,12 @@ export class Uploads {
 
   #forget(id: string): void {
     const headers = { authorization: `Bearer ${this.#options.token}` };
-    // One that stays for now is swept later.
+    // The daemon removes one that is left over later.
     fetch(`${path}/${id}`, { method: "DELETE", headers }).catch(() => undefined);
   }
 }
 
-function fateOf({ status, response }: XMLHttpRequest): Fate {
+function resultOf({ status, response }: XMLHttpRequest): UploadState {
   const [file] = filesIn([withoutNull(response)]);
   if (status === 200 && file?.id !== undefined)
     return { state: "there", file: { ...file, id: file.id } };
@@ -198,20 +198,20 @@ function messageIn(response: unknown): string | null {
   return typeof error?.message === "string" ? error.message : null;
 }
 
-function keep(chosen: readonly Chosen[]): void {
+function store(chosen: readonly Chosen[]): void {
   const there = chosen.flatMap(({ fate }) => (fate.state === "there" ? [fate.file] : []));
   if (there.length === 0) sessionStorage.removeItem(storageKey);
   else sessionStorage.setItem(storageKey, JSON.stringify(there));
 }
 
-function readKept(): readonly Chosen[] {
-  let kept: unknown = [];
+function readStored(): readonly Chosen[] {
+  let stored: unknown = [];
   try {
-    kept = JSON.parse(sessionStorage.getItem(storageKey) ?? "[]");
+    stored = JSON.parse(sessionStorage.getItem(storageKey) ?? "[]");
   } catch {
     // Not ours: as if there were none.
   }
-  return filesIn(kept).flatMap((file): Chosen[] => {
+  return filesIn(stored).flatMap((file): Chosen[] => {
     const { id, kind, name = "", bytes: size = 0 } = file;
     if (id === undefined) return [];
     const fate = { state: "there", file: { ...file, id } } as const;

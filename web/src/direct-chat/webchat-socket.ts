@@ -28,7 +28,7 @@ const readyMsMax = 10_000;
 /** A line that was sent and not taken is sent again after this. */
 const retryMs = 5_000;
 /** The daemon lets so many wait and closes on more. */
-const pendingAtOnceMax = 50;
+const pendingSendsMax = 50;
 /**
  * The daemon closes with this when the token is not the one in its file: trying again is of no use.
  */
@@ -89,7 +89,7 @@ export class Webchat {
     clearTimeout(this.#retry);
     if (!this.#ready) return;
     const lines = this.#options.pending().filter(({ refused }) => refused === undefined);
-    for (const line of lines.slice(0, pendingAtOnceMax)) this.#say(frameOf(line));
+    for (const line of lines.slice(0, pendingSendsMax)) this.#say(frameOf(line));
     if (lines.length > 0) this.#retry = setTimeout(this.#sendPending, retryMs);
   };
 
@@ -106,11 +106,11 @@ export class Webchat {
     this.#socket = socket;
     this.#timer = setTimeout(() => socket.close(), readyMsMax);
     socket.addEventListener("open", () => this.#say({ type: "hello", token, after: after() }));
-    socket.addEventListener("message", (event) => this.#heard(event.data));
+    socket.addEventListener("message", (event) => this.#receive(event.data));
     socket.addEventListener("close", (event) => this.#lost(event));
   }
 
-  #heard(data: unknown): void {
+  #receive(data: unknown): void {
     const frame = typeof data === "string" ? parseFrame(data) : null;
     if (frame === null) return;
     if (frame.type === "ready") {

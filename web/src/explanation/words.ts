@@ -34,5 +34,5 @@ export function deciderOf(verdict: { decision: Decision; rule: Rule }, isWhole: 
   if (verdict.rule === "loop-guard") return "The guard decided, before the ladder was asked.";
   if (verdict.decision !== "engage" && verdict.decision !== "observe")
     return "Admission decided, before the ladder was asked.";
-  return isWhole ? "The ladder cannot be walked again for this message." : "";
+  return isWhole ? "The ladder cannot be evaluated again for this message." : "";
 }

@@ -6,15 +6,15 @@ import { Icon } from "../ui/icons.tsx";
 
 const slotsShownMax = 8;
 
-export function Lanes({ lanes }: Pick<Health, "lanes">) {
+export function TurnSlots({ agents }: { readonly agents: Health["lanes"] }) {
   return (
-    <section class="panel" aria-labelledby="lanes-title">
+    <section class="panel" aria-labelledby="turn-slots-title">
       <header>
-        <h2 id="lanes-title">Lanes</h2>
+        <h2 id="turn-slots-title">Turn slots</h2>
         <span class="end">turns at once</span>
       </header>
-      <ul class="lanes">
-        {lanes.map(({ agent, name, running, waiting, slots }) => {
+      <ul class="turn-slots">
+        {agents.map(({ agent, name, running, waiting, slots }) => {
           const label = `${running} of ${slots} busy`;
           const shown = Math.min(slots, slotsShownMax);
           const busy = Math.ceil((running / slots) * shown);
@@ -65,7 +65,7 @@ export function Store({ store }: Pick<Health, "store">) {
   );
 }
 
-export function Deliveries({ outbox, doubles }: Pick<Health, "outbox" | "doubles">) {
+export function Deliveries({ outbox, doubles: duplicates }: Pick<Health, "outbox" | "doubles">) {
   const of = (...states: readonly string[]) =>
     states.reduce((sum, state) => sum + (outbox[state] ?? 0), 0);
   return (
@@ -84,7 +84,7 @@ export function Deliveries({ outbox, doubles }: Pick<Health, "outbox" | "doubles
           {amount(of("dead"))}
         </Line>
         <Line name="Expired">{amount(of("expired"))}</Line>
-        <Line name="Doubles dropped since the start">{amount(doubles)}</Line>
+        <Line name="Duplicates dropped since the start">{amount(duplicates)}</Line>
       </dl>
     </section>
   );

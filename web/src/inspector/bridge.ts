@@ -10,13 +10,13 @@
  * that site only.
  */
 import { ApiError, ask } from "../lib/api.ts";
-import type { Face } from "./status-text.ts";
+import type { InspectorView } from "./status-text.ts";
 
 export interface BridgeOptions {
   readonly token: string;
   readonly key: string | null;
   readonly words: boolean;
-  readonly face: Face;
+  readonly face: InspectorView;
 }
 
 interface Ticket {
@@ -42,7 +42,7 @@ export async function startBridge(options: BridgeOptions): Promise<void> {
   let popup: Window | null = null;
   let line: Line | null = null;
 
-  face.hands(origin);
+  face.showOrigin(origin);
   face.status(`Waiting for ${name}…`);
   face.problem(navigator.onLine ? null : "silent");
   const silent = setTimeout(() => face.problem("silent"), silentMsMax);
@@ -95,7 +95,7 @@ interface Line {
 }
 
 interface LineOptions {
-  readonly face: Face;
+  readonly face: InspectorView;
   readonly buy: () => Promise<Ticket | null>;
   readonly name: string;
   readonly hand: (frame: unknown) => void;

@@ -5,13 +5,13 @@ import "../styles/inspect.css";
 import { applyTheme } from "../lib/theme.ts";
 import { takeToken } from "../lib/token.ts";
 import { startBridge } from "./bridge.ts";
-import { createFace } from "./status-text.ts";
+import { createInspectorView } from "./status-text.ts";
 
 applyTheme();
 const token = takeToken();
 const query = new URLSearchParams(location.search);
 const key = query.get("key");
 const words = query.get("words") === "1";
-const face = createFace({ key, words });
+const face = createInspectorView({ key, words });
 if (token === null) face.problem("noToken");
 else void startBridge({ token, key, words, face });

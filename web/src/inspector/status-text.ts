@@ -21,19 +21,25 @@ const problems = {
 } as const;
 export type Problem = keyof typeof problems;
 
-export interface Face {
+export interface InspectorView {
   status(text: string): void;
   /** Says what is in the way; null: nothing. */
   problem(which: Problem | null): void;
-  /** Tells whose page gets what. */
-  hands(origin: string): void;
+  /** Says which page receives what. */
+  showOrigin(origin: string): void;
   readonly frame: HTMLIFrameElement;
   onWindow(open: () => void): void;
 }
 
 const part = <Kind extends HTMLElement>(id: string): Kind => document.getElementById(id) as Kind;
 
-export function createFace({ key, words }: { key: string | null; words: boolean }): Face {
+export function createInspectorView({
+  key,
+  words,
+}: {
+  key: string | null;
+  words: boolean;
+}): InspectorView {
   const own = key === null ? "/" : `/room/${encodeURIComponent(key)}`;
   part<HTMLAnchorElement>("own").href = own;
   part("words").hidden = !words;
@@ -52,10 +58,11 @@ export function createFace({ key, words }: { key: string | null; words: boolean 
       part("problem-text").textContent = text;
       part("status").textContent = title;
     },
-    hands(origin) {
+    showOrigin(origin) {
       const what = key === null ? "The conversations that are live" : `The conversation ${key}`;
-      const kept = words ? "" : ", without the words of people and agents";
-      part("told").textContent = `${what}: given to the page of ${origin} in this browser${kept}.`;
+      const limit = words ? "" : ", without what people and agents write";
+      part("shared").textContent =
+        `${what}: shared with the page of ${origin} in this browser${limit}.`;
     },
     onWindow(open) {
       const button = part<HTMLButtonElement>("window");

@@ -54,7 +54,7 @@ export function ChatPage({ token, onLink, onHelp }: PageProps) {
     return () => sim.stop();
   }, [sim]);
   useEffect(() => sim.setAgent(agent), [sim, agent.id, agent.name]);
-  const told = useDirectWhy(token, focus, direct.talk);
+  const explained = useDirectWhy(token, focus, direct.talk);
 
   const select = (id: string | null) => setFocus(id === null ? nothing : { kind: "room", id });
   const selected = focus.kind === "room" ? focus.id : null;
@@ -79,7 +79,7 @@ export function ChatPage({ token, onLink, onHelp }: PageProps) {
     }),
   );
   if (view === null) return null;
-  const why = whyOf({ focus, view, direct: told, talk: direct.talk, agentName: agent.name });
+  const why = whyOf({ focus, view, direct: explained, talk: direct.talk, agentName: agent.name });
   return (
     <>
       <section class="page-bar" aria-labelledby="page-title">
@@ -207,23 +207,23 @@ interface DirectWhy {
 
 /** Asks the daemon for the ladder of a line of the direct chat. */
 function useDirectWhy(token: string, focus: Focus, talk: Talk): DirectWhy | null {
-  const [told, setTold] = useState<DirectWhy | null>(null);
+  const [explained, setExplained] = useState<DirectWhy | null>(null);
   const id = focus.kind === "direct" ? focus.id : null;
   const decided = id === null ? undefined : talk.verdicts[id];
   useEffect(() => {
     if (id === null) return;
     const stop = new AbortController();
     ask(`/api/why/${encodeURIComponent(id)}`, { token, signal: stop.signal }).then(
-      (answer) => setTold({ id, why: firstWhy(answer), note: null }),
+      (answer) => setExplained({ id, why: firstWhy(answer), note: null }),
       (error: unknown) => {
         if (stop.signal.aborted) return;
         const note = error instanceof ApiError ? error.message : "earshot could not be asked.";
-        setTold({ id, why: null, note });
+        setExplained({ id, why: null, note });
       },
     );
     return () => stop.abort();
   }, [token, id, decided]);
-  return told?.id === id ? told : null;
+  return explained?.id === id ? explained : null;
 }
 
 /** One ladder per agent that heard it; the page shows the first. */
@@ -241,10 +241,10 @@ interface WhyOf {
   readonly agentName: string;
 }
 
-type Told = Pick<WhyPaneProps, "of" | "why" | "verdict" | "note" | "command" | "isDraft">;
+type WhyProps = Pick<WhyPaneProps, "of" | "why" | "verdict" | "note" | "command" | "isDraft">;
 
 /** What the Why pane says of what is looked at. */
-function whyOf({ focus, view, direct, talk, agentName }: WhyOf): Told {
+function whyOf({ focus, view, direct, talk, agentName }: WhyOf): WhyProps {
   const blank = { of: "", why: null, verdict: null, note: null, command: null, isDraft: false };
   if (focus.kind === "draft") {
     if (view.text.trim() === "") return { ...blank, of: "nothing written yet" };

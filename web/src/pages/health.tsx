@@ -8,7 +8,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Health } from "../../../src/daemon/api-types/health.ts";
 import { Connections } from "../health/connections.tsx";
 import { Needs } from "../health/problems.tsx";
-import { Deliveries, Lanes, Store } from "../health/side.tsx";
+import { Deliveries, Store, TurnSlots } from "../health/side.tsx";
 import { Workers } from "../health/workers.tsx";
 import { openLive } from "../lib/event-stream.ts";
 import { span } from "../lib/format.ts";
@@ -31,7 +31,7 @@ export function HealthPage({ token, onLink }: PageProps) {
             <Workers hosts={health.hosts} />
           </div>
           <div class="stack">
-            <Lanes lanes={health.lanes} />
+            <TurnSlots agents={health.lanes} />
             <Store store={health.store} />
             <Deliveries outbox={health.outbox} doubles={health.doubles} />
           </div>

@@ -47,7 +47,7 @@ export function RoomPage({ token, roomKey, message, onLink, onHelp }: RoomPagePr
       <>
         <RoomBar title={roomKey} />
         <main id="main" tabIndex={-1}>
-          {missing && <NothingHeard />}
+          {missing && <UnknownRoom />}
         </main>
       </>
     );
@@ -64,7 +64,7 @@ export function RoomPage({ token, roomKey, message, onLink, onHelp }: RoomPagePr
   );
 }
 
-function NothingHeard() {
+function UnknownRoom() {
   return (
     <div class="empty">
       <h2>Nothing was heard here yet</h2>
@@ -104,7 +104,7 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
     if (first !== null) setSelected(first.key);
   }
   const row = useSelected(rows, selected);
-  const told = useWhy(token, room, row);
+  const explained = useWhy(token, room, row);
   const { title } = room.view;
   useEffect(() => {
     document.title = `${shownName(title)} · earshot`;
@@ -137,7 +137,7 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
         />
         <div class="right">
           <WhyPane
-            {...whyOf(row, told, agentName)}
+            {...whyOf(row, explained, agentName)}
             isDraft={false}
             onBack={back}
             onHelp={onHelp}
@@ -306,9 +306,10 @@ interface Explained {
 
 /** The ladder of a line, asked for again while what became of it is open. */
 function useWhy(token: string, room: Room, row: LineRow | null): Explained | null {
-  const [told, setTold] = useState<Explained | null>(null);
+  const [explained, setExplained] = useState<Explained | null>(null);
   const person = row?.kind === "person" && row.entry.verdict !== null ? row : null;
-  const open = told?.key === person?.key && told?.why != null && told.why.fate.outcome === null;
+  const open =
+    explained?.key === person?.key && explained?.why != null && explained.why.fate.outcome === null;
   // What became of it can only change with a turn.
   const turned = open ? `${room.state.turns} ${room.state.turn?.turnId}` : "";
   useEffect(() => {
@@ -316,16 +317,17 @@ function useWhy(token: string, room: Room, row: LineRow | null): Explained | nul
     const stop = new AbortController();
     const { id, seq } = person.entry;
     ask(`/api/why/${encodeURIComponent(id)}?seq=${seq}`, { token, signal: stop.signal }).then(
-      (answer) => setTold({ key: person.key, why: whyIn(answer, room.view.key, seq), note: null }),
+      (answer) =>
+        setExplained({ key: person.key, why: whyIn(answer, room.view.key, seq), note: null }),
       (error: unknown) => {
         if (stop.signal.aborted) return;
         const note = error instanceof ApiError ? error.message : "earshot could not be asked.";
-        setTold({ key: person.key, why: null, note });
+        setExplained({ key: person.key, why: null, note });
       },
     );
     return () => stop.abort();
   }, [token, person?.key, turned]);
-  return told !== null && told.key === person?.key ? told : null;
+  return explained !== null && explained.key === person?.key ? explained : null;
 }
 
 /** Several agents may have heard it, and ids are unique in a chat only. */
@@ -337,11 +339,11 @@ function whyIn(answer: unknown, key: string, seq: number): Why | null {
 type About = Pick<WhyPaneProps, "of" | "why" | "verdict" | "note" | "command">;
 
 /** What the Why pane says of a line. */
-function whyOf(row: LineRow | null, told: Explained | null, agentName: string): About {
+function whyOf(row: LineRow | null, explained: Explained | null, agentName: string): About {
   const blank = { of: "", why: null, verdict: null, note: null, command: null };
   if (row === null) return blank;
   const at = clockTime(row.entry.at);
-  if (row.kind === "person") return personWhy(row, told, at);
+  if (row.kind === "person") return personWhy(row, explained, at);
   if (row.kind === "command") {
     const verdict = { decision: "command", rule: "command" } as const;
     return { ...blank, of: `${shownName(row.entry.author.name)}, ${at}`, verdict };
@@ -352,24 +354,24 @@ function whyOf(row: LineRow | null, told: Explained | null, agentName: string): 
   const { quote, entry } = row;
   const answered =
     quote === null ? "It was sent as a plain message." : `It answers ${shownName(quote.name)}.`;
-  const way = entry.status === "sent" ? "" : ` It stands as ${entry.status} in the outbox.`;
+  const way = entry.status === "sent" ? "" : ` Its status in the outbox is ${entry.status}.`;
   const note = `The agent’s own line: nothing was decided about it. ${answered}${way}`;
   return { ...blank, of, note };
 }
 
-function personWhy({ entry }: PersonRow, told: Explained | null, at: string): About {
-  const { author, verdict, id, history, fellow } = entry;
+function personWhy({ entry }: PersonRow, explained: Explained | null, at: string): About {
+  const { author, verdict, id, history, fellow: isSibling } = entry;
   const overheard =
     history === true
       ? "Read from the room’s history: nothing was decided about it."
-      : fellow === true
+      : isSibling === true
         ? "Another agent of ours said it: it is overheard, and nothing is decided about it."
         : null;
   return {
     of: `${shownName(author.name)}, ${at}`,
-    why: told?.why ?? null,
+    why: explained?.why ?? null,
     verdict,
-    note: overheard ?? told?.note ?? (verdict === null ? "It could not be decided." : null),
+    note: overheard ?? explained?.note ?? (verdict === null ? "It could not be decided." : null),
     command: overheard !== null ? null : `earshot why ${shellWord(id)}`,
   };
 }

@@ -11,7 +11,7 @@ import { useChannelNames } from "../lib/channel-names.ts";
 import { amount } from "../lib/format.ts";
 import { useKeys } from "../lib/keys.ts";
 import type { PageProps } from "../lib/page-props.ts";
-import { Pulse } from "../room-list/activity-bars.tsx";
+import { Activity } from "../room-list/activity-bars.tsx";
 import { RoomList } from "../room-list/list.tsx";
 import { type Filter, filters, placesOf } from "../room-list/model.ts";
 import { useRooms } from "../room-list/use-rooms.ts";
@@ -81,7 +81,7 @@ export function RoomsPage({ token, onLink }: PageProps) {
           <kbd>/</kbd>
         </label>
       </div>
-      <Pulse pulse={model.pulse} />
+      <Activity activity={model.activity} />
       {places.total > 0 && (
         <RoomList
           places={places}

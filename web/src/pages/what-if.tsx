@@ -257,7 +257,7 @@ function Source({ span, recording, onSpan, onFile }: SourceProps) {
         onChange={(event) => {
           const box = event.currentTarget;
           onFile(box.files?.[0]);
-          // The same file may be chosen again once it was mended.
+          // The same file may be chosen again once it was fixed.
           box.value = "";
         }}
       />

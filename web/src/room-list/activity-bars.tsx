@@ -5,13 +5,16 @@ import { amount } from "../lib/format.ts";
 const barPx = 8;
 const tall = 28;
 
-export function Pulse({ pulse }: { readonly pulse: ActivityView | null }) {
-  const words = pulse?.firstWordsMsP50 ?? null;
+export function Activity({ activity }: { readonly activity: ActivityView | null }) {
+  const words = activity?.firstWordsMsP50 ?? null;
   return (
-    <section class="panel pulse" aria-label="Last 15 minutes">
-      <Stat name="Messages a minute" value={pulse === null ? null : amount(pulse.perMinute)} />
-      <Stat name="Engaged" value={textOf(pulse?.engagedPercent)} unit="%" />
-      <Stat name="Decided in, p99" value={textOf(pulse?.decidedMsP99)} unit="ms" />
+    <section class="panel activity" aria-label="Last 15 minutes">
+      <Stat
+        name="Messages a minute"
+        value={activity === null ? null : amount(activity.perMinute)}
+      />
+      <Stat name="Engaged" value={textOf(activity?.engagedPercent)} unit="%" />
+      <Stat name="Decided in, p99" value={textOf(activity?.decidedMsP99)} unit="ms" />
       <Stat
         name="First words in, p50"
         value={words === null ? null : (words / 1_000).toFixed(1)}
@@ -29,7 +32,7 @@ export function Pulse({ pulse }: { readonly pulse: ActivityView | null }) {
           </span>
           <span>last 15 min</span>
         </figcaption>
-        <Bars bars={pulse?.bars ?? []} />
+        <Bars bars={activity?.bars ?? []} />
       </figure>
     </section>
   );
@@ -63,14 +66,14 @@ function Stat({ name, value, unit }: StatProps) {
 }
 
 function Bars({ bars }: { readonly bars: ActivityView["bars"] }) {
-  const most = Math.max(1, ...bars.map(([heard]) => heard));
+  const most = Math.max(1, ...bars.map(([messages]) => messages));
   const scale = (count: number) => (count === 0 ? 0 : Math.max(1.5, (count / most) * tall));
   let observed = "";
   let engaged = "";
-  bars.forEach(([heard, owed], index) => {
+  bars.forEach(([messages, engagedCount], index) => {
     const x = index * barPx;
-    const low = scale(owed);
-    const high = Math.min(tall - low, scale(heard - owed));
+    const low = scale(engagedCount);
+    const high = Math.min(tall - low, scale(messages - engagedCount));
     if (low > 0) engaged += `M${x} ${tall}h6v${-low.toFixed(1)}h-6z`;
     if (high > 0) observed += `M${x} ${(tall - low).toFixed(1)}h6v${-high.toFixed(1)}h-6z`;
   });

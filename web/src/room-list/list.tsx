@@ -49,7 +49,7 @@ export function RoomList({ places, second, nameOf, hold, see, begin, children }:
   const height = useRowHeight();
   const { total } = places;
   const [first, last] = useWindow(box, height, total);
-  useKeptFocus(box);
+  useRestoredFocus(box);
   const focusOn = (row: RoomRow, place: number) => {
     focusedLast = { row, place };
     setFocused(focusedLast);
@@ -58,7 +58,7 @@ export function RoomList({ places, second, nameOf, hold, see, begin, children }:
   const shown = rowsBetween(places, from, Math.min(total, last + around));
   const there = focused === null ? null : places.placeOf(focused.row.key);
   const tabbable = there ?? first;
-  const kept = keptRow(places, focused, shown);
+  const kept = focusedRow(places, focused, shown);
   if (kept !== null) shown[kept.place < from ? "unshift" : "push"](kept);
   const go = (to: number) => {
     const place = Math.max(0, Math.min(total - 1, to));
@@ -140,7 +140,11 @@ function rowsBetween(places: Places, from: number, to: number): Shown[] {
 }
 
 /** The row with the focus, where it would not be drawn otherwise. */
-function keptRow(places: Places, focused: Focused | null, shown: readonly Shown[]): Shown | null {
+function focusedRow(
+  places: Places,
+  focused: Focused | null,
+  shown: readonly Shown[],
+): Shown | null {
   if (focused === null) return null;
   const { key } = focused.row;
   const place = places.placeOf(key) ?? focused.place;
@@ -227,7 +231,7 @@ function useWindow(
 }
 
 /** An element that is moved among its neighbours loses the focus; it is given back at once. */
-function useKeptFocus(box: { readonly current: HTMLElement | null }): void {
+function useRestoredFocus(box: { readonly current: HTMLElement | null }): void {
   const active = document.activeElement;
   const held = active instanceof HTMLElement && box.current?.contains(active) ? active : null;
   useLayoutEffect(() => {

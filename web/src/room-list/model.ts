@@ -56,7 +56,7 @@ export class RoomsModel implements Places {
   ready = false;
   counts: RoomCounts = { live: 0, asleep: 0 };
   filters: FilterCounts = { all: 0, engaged: 0, guarded: 0, direct: 0 };
-  pulse: ActivityView | null = null;
+  activity: ActivityView | null = null;
   /** ms that the daemon's clock is ahead of ours. */
   ahead = 0;
 
@@ -65,12 +65,12 @@ export class RoomsModel implements Places {
     if (frame.type === "now") {
       this.counts = frame.counts;
       this.filters = frame.filters;
-      this.pulse = frame.pulse;
+      this.activity = frame.pulse;
       this.ahead = frame.now - at;
       return;
     }
     this.fresh = frame.fresh;
-    const told = new Map(frame.rows.map((row) => [row.key, row]));
+    const sentRows = new Map(frame.rows.map((row) => [row.key, row]));
     if (frame.type === "window") {
       this.#keys = frame.keys;
       this.#from = frame.from;
@@ -80,7 +80,7 @@ export class RoomsModel implements Places {
     }
     const rows = new Map<string, RoomRow>();
     for (const key of this.#keys) {
-      const row = told.get(key) ?? this.#rows.get(key);
+      const row = sentRows.get(key) ?? this.#rows.get(key);
       if (row !== undefined) rows.set(key, row);
     }
     this.#rows = rows;

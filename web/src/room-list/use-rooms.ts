@@ -10,7 +10,7 @@ import { openLive } from "../lib/event-stream.ts";
 import type { PageProps } from "../lib/page-props.ts";
 import { lastFocused } from "./list.tsx";
 import { type Filter, RoomsModel } from "./model.ts";
-import { Looker, rowsAround } from "./viewport.ts";
+import { rowsAround, Viewport } from "./viewport.ts";
 
 /** A list nobody has touched for this long may be put in order. */
 const calmMs = 2_000;
@@ -97,8 +97,8 @@ export function useRooms({ token, onLink }: Pick<PageProps, "token" | "onLink">)
   };
 }
 
-const newLooker = (token: string): Looker =>
-  new Looker({
+const newLooker = (token: string): Viewport =>
+  new Viewport({
     first: {
       ...rowsAround(0, 20, lookRowsMax),
       filter: "all",
@@ -107,7 +107,7 @@ const newLooker = (token: string): Looker =>
       sort: false,
       at: lastFocused() ?? "",
     },
-    async tell(view, body, signal) {
+    async send(view, body, signal) {
       // What is seen is what the stream says; a stream that is lost is opened with the newest look.
       await ask(`/api/rooms/live/${view}`, { token, body, signal }).catch(() => undefined);
     },

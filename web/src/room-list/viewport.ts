@@ -7,24 +7,24 @@
  */
 import type { RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
 
-export interface LookerOptions {
+export interface ViewportOptions {
   readonly first: RoomsLook;
-  /** Tells the daemon; whatever becomes of it, the stream says what is seen. */
-  readonly tell: (view: string, look: RoomsLook, signal: AbortSignal) => Promise<void>;
+  /** Sends it to the daemon. Whether that succeeds or not, the stream says what is shown. */
+  readonly send: (view: string, look: RoomsLook, signal: AbortSignal) => Promise<void>;
 }
 
-export class Looker {
-  readonly #tell: LookerOptions["tell"];
+export class Viewport {
+  readonly #send: ViewportOptions["send"];
   #look: RoomsLook;
   /** What the daemon received last. */
-  #told: RoomsLook | null = null;
+  #sent: RoomsLook | null = null;
   #view: string | null = null;
-  #telling = false;
+  #sending = false;
   readonly #end = new AbortController();
 
-  constructor({ first, tell }: LookerOptions) {
+  constructor({ first, send }: ViewportOptions) {
     this.#look = first;
-    this.#tell = tell;
+    this.#send = send;
   }
 
   get now(): RoomsLook {
@@ -36,7 +36,7 @@ export class Looker {
     const { follow, sort, from, limit, ...words } = this.#look;
     const flags = { follow: follow ? "1" : "0", sort: sort ? "1" : "0" };
     this.#view = null;
-    this.#taken();
+    this.#takeLook();
     const query = new URLSearchParams({ ...words, ...flags, from: `${from}`, limit: `${limit}` });
     return `/api/rooms/live?${query}`;
   }
@@ -44,7 +44,7 @@ export class Looker {
   /** The stream is open under this name. */
   opened(view: string): void {
     this.#view = view;
-    void this.#say();
+    void this.#sendLatest();
   }
 
   /** The page is closed: the stream is gone, and a request about it would fail. */
@@ -55,31 +55,31 @@ export class Looker {
 
   /** The daemon looked for a room, and begins there. */
   placed(from: number): void {
-    if (this.#told?.from !== this.#look.from) return;
+    if (this.#sent?.from !== this.#look.from) return;
     this.#look = { ...this.#look, from };
-    this.#told = { ...this.#told, from };
+    this.#sent = { ...this.#sent, from };
   }
 
   look(part: Partial<RoomsLook>): void {
     this.#look = { ...this.#look, ...part };
-    void this.#say();
+    void this.#sendLatest();
   }
 
-  async #say(): Promise<void> {
-    if (this.#telling) return;
-    this.#telling = true;
-    while (this.#view !== null && this.#told !== null && !isSame(this.#look, this.#told)) {
-      const look = this.#taken();
-      await this.#tell(this.#view, look, this.#end.signal);
+  async #sendLatest(): Promise<void> {
+    if (this.#sending) return;
+    this.#sending = true;
+    while (this.#view !== null && this.#sent !== null && !isSame(this.#look, this.#sent)) {
+      const look = this.#takeLook();
+      await this.#send(this.#view, look, this.#end.signal);
     }
-    this.#telling = false;
+    this.#sending = false;
   }
 
   /** Sends the current position; one-time wishes are not sent again. */
-  #taken(): RoomsLook {
+  #takeLook(): RoomsLook {
     const look = this.#look;
     this.#look = { ...look, sort: false, at: "" };
-    this.#told = this.#look;
+    this.#sent = this.#look;
     return look;
   }
 }

@@ -124,7 +124,7 @@ export class Transcript {
     for (const entry of entries) this.#about.add(entry);
     const upTo = entries.at(-1)?.seq ?? 0;
     for (const entry of amends) if (entry.seq > upTo) this.#about.add(entry);
-    this.#rows = this.#made(entries).map((row) => kept(row, known.get(row.key)));
+    this.#rows = this.#made(entries).map((row) => reuseRow(row, known.get(row.key)));
   }
 
   #made(entries: readonly RoomEntry[]): Row[] {
@@ -144,7 +144,7 @@ export class Transcript {
 }
 
 /** The row before, if this one says the same. */
-function kept(row: Row, before: Row | undefined): Row {
+function reuseRow(row: Row, before: Row | undefined): Row {
   if (before === undefined) return row;
   const now: Readonly<Record<string, unknown>> = { ...row };
   const was: Readonly<Record<string, unknown>> = { ...before };

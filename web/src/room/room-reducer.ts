@@ -36,8 +36,8 @@ export interface Room {
 }
 
 /**
- * Where the reader is: the number of the line at the upper edge of what is seen, or null for whoever
- * follows the end.
+ * Where the reader is: the number of the message at the upper edge of the window, or null for a
+ * reader who follows the end.
  */
 export type Reader = number | null;
 
@@ -134,7 +134,7 @@ function weigh(entries: readonly RoomEntry[]): number {
 function trimmed(room: Room, reader: Reader): Room {
   const max = reader === null ? followedMax : readMax;
   if (weigh(room.entries) <= max * slack) return room;
-  const entries = withoutOldWords(room.entries);
+  const entries = withoutOldText(room.entries);
   if (weigh(entries) <= max * slack) return { ...room, entries };
   const [from, to] = around(entries, reader, max);
   const kept = entries.slice(from, to);
@@ -149,7 +149,7 @@ function trimmed(room: Room, reader: Reader): Room {
 }
 
 /** Without edits that a later one took the place of: some write an answer as a hundred of them. */
-function withoutOldWords(entries: readonly RoomEntry[]): readonly RoomEntry[] {
+function withoutOldText(entries: readonly RoomEntry[]): readonly RoomEntry[] {
   const last = new Map<string, number>();
   for (const [index, entry] of entries.entries())
     if (entry.kind === "edited") last.set(entry.id, index);

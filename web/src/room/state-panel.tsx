@@ -68,12 +68,12 @@ export function stateWord(attention: string): string {
   return name === "settling" ? "delivering" : name;
 }
 
-interface Stands {
+interface StateProps {
   readonly state: RoomState;
   readonly now: number;
 }
 
-function StatePanel({ state, before, now }: Stands & { readonly before: RoomState | null }) {
+function StatePanel({ state, before, now }: StateProps & { readonly before: RoomState | null }) {
   const word = stateWord(state.attention);
   const end = state.since === null ? word : `${word}, ${age(now - state.since)}`;
   const { guard } = state;
@@ -99,7 +99,7 @@ function guardWords({ guard }: RoomState): string {
 
 const nothing = "–";
 
-function TurnPanel({ state, agentName, now }: Stands & { readonly agentName: string }) {
+function TurnPanel({ state, agentName, now }: StateProps & { readonly agentName: string }) {
   const { turn, turns, batches } = state;
   const title = turn === null ? "Turn" : `Turn ${turn.turn}`;
   const end = turn === null ? `${turns.toLocaleString("en")} so far` : shownName(agentName);
@@ -171,7 +171,7 @@ function waitingWords(batches: readonly RoomBatch[], now: number): string {
 
 const modes: Readonly<Record<string, string>> = { "one-shot": "one-shot", sliding: "sliding" };
 
-function Credits({ state, now }: Stands) {
+function Credits({ state, now }: StateProps) {
   const { credits, stickiness } = state;
   const live = credits.filter(({ endsAt }) => endsAt === null || endsAt > now);
   const end = `${duration(stickiness.windowMs)}, ${modes[stickiness.mode] ?? ""}`;
@@ -225,7 +225,7 @@ function Credit({ credit: { who, endsAt, held }, now, windowMs }: CreditProps) {
 
 const cellsMax = 40;
 
-function Buffer({ state, now }: Stands) {
+function Buffer({ state, now }: StateProps) {
   const { size, used, dropped, newest } = state.buffer;
   const cells = Math.max(1, Math.min(size, cellsMax));
   const full = Math.min(cells, Math.ceil((used / Math.max(1, size)) * cells));

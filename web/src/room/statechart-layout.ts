@@ -1,8 +1,8 @@
 /**
  * The statechart as drawn
  * =======================
- * Five lanes with fixed places, so that only classes change while a room lives. Nodes are named by
- * their path in the machine; `typing` is no region of it but is shown as a lane, because people
+ * Five rows with fixed places, so that only classes change while a room lives. Nodes are named by
+ * their path in the machine; `typing` is no region of it but is shown as a row, because people
  * look for it. A test compares the names with the machine's states.
  */
 import type { RoomState } from "../../../src/daemon/api-types/room.ts";
@@ -21,19 +21,22 @@ export interface ChartNode {
   readonly x: number;
   readonly y: number;
 }
-export interface Lane {
+export interface ChartRow {
   readonly name: string;
   readonly y: number;
 }
 
-const laneHeights = { attention: 12, turn: 64, lock: 116, guard: 168, typing: 220 } as const;
-export const lanes: readonly Lane[] = Object.entries(laneHeights).map(([name, y]) => ({ name, y }));
+const rowHeights = { attention: 12, turn: 64, lock: 116, guard: 168, typing: 220 } as const;
+export const chartRows: readonly ChartRow[] = Object.entries(rowHeights).map(([name, y]) => ({
+  name,
+  y,
+}));
 
-const place = (id: string, lane: keyof typeof laneHeights, n: number): ChartNode => ({
+const place = (id: string, row: keyof typeof rowHeights, n: number): ChartNode => ({
   id,
   label: id.slice(id.lastIndexOf(".") + 1),
   x: column(n),
-  y: laneHeights[lane],
+  y: rowHeights[row],
 });
 
 export const nodes: readonly ChartNode[] = [
@@ -94,7 +97,7 @@ export function litNodes(
 export const leftMs = 1_200;
 
 /**
- * What was left between two looks, with how long ago: states that came and went in between are told
+ * What was left between two looks, with how long ago: states that came and went in between are reported
  * by the trail.
  */
 export function leftNodes(before: RoomState | null, now: RoomState): ReadonlyMap<string, number> {

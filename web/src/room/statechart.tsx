@@ -7,11 +7,11 @@ import type { RoomState } from "../../../src/daemon/api-types/room.ts";
 import {
   type ChartNode,
   chartHeight,
+  chartRows,
   chartWidth,
   cuts,
   drops,
   edges,
-  lanes,
   leftMs,
   leftNodes,
   litNodes,
@@ -54,8 +54,8 @@ export function Chart({ state, before }: { state: RoomState; before: RoomState |
       role="img"
       aria-label={`Active: ${active.join(", ")}`}
     >
-      {lanes.map(({ name, y }) => (
-        <text key={name} class="lane" x="0" y={y + nodeHeight / 2} dominant-baseline="central">
+      {chartRows.map(({ name, y }) => (
+        <text key={name} class="row-name" x="0" y={y + nodeHeight / 2} dominant-baseline="central">
           {name}
         </text>
       ))}

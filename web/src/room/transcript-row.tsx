@@ -90,7 +90,7 @@ function Body({ name, kind, time, chip, children }: BodyProps) {
 }
 
 function Person({ row }: { readonly row: PersonRow }) {
-  const { author, mentions, files, verdict, at, history, fellow } = row.entry;
+  const { author, mentions, files, verdict, at, history, fellow: isSibling } = row.entry;
   const members = mentions.map((name) => ({ id: name, name, isBot: false }));
   const time = [
     clockTime(at),
@@ -100,7 +100,7 @@ function Person({ row }: { readonly row: PersonRow }) {
   return (
     <Body
       name={author.name}
-      kind={fellow === true ? "agent" : author.isBot ? "bot" : "person"}
+      kind={isSibling === true ? "agent" : author.isBot ? "bot" : "person"}
       time={time}
       chip={verdict && <Chip decision={verdict.decision} rule={verdict.rule} />}
     >
@@ -120,13 +120,13 @@ function Person({ row }: { readonly row: PersonRow }) {
           )}
         </bdi>
       )}
-      <FilesSaid files={files} />
+      <MessageFiles files={files} />
     </Body>
   );
 }
 
 /** Files of the line: described, and not available here. */
-function FilesSaid({ files }: { readonly files: PersonRow["entry"]["files"] }) {
+function MessageFiles({ files }: { readonly files: PersonRow["entry"]["files"] }) {
   if (files.length === 0) return null;
   return (
     <ul class="files" aria-label="Files">

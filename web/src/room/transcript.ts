@@ -55,7 +55,7 @@ export interface DayRow {
 export type LineRow = PersonRow | CommandRow | AgentRow | QuietRow;
 export type Row = LineRow | DayRow;
 
-/** Tells apart what one journal row says: read history has several messages in one. */
+/** Distinguishes the messages of one journal row: read history has several messages in one. */
 export const nameOf = (entry: RoomEntry): string =>
   entry.kind === "heard" && entry.history === true ? `${entry.seq}/${entry.id}` : `${entry.seq}`;
 

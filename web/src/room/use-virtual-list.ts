@@ -186,7 +186,7 @@ function settle({ box: { current: box }, element, list, again }: Tools): void {
 
 /**
  * Takes note of where the box was scrolled to; whether it follows the end now and did not before, or
- * the other way round. `anyway`: even where it stands as it was left.
+ * the other way round. `anyway`: even where it is as it was left.
  */
 function catchUp({ box, element, list, newest, pages }: Tools, anyway = false): boolean {
   const { current } = box;

@@ -33,7 +33,7 @@ const aroundPx = 900;
 /** With less than that on one side the range moves on. */
 const leastPx = 450;
 /**
- * So far the rows may stand from where their heights say: to scroll the box under a hand that is about
+ * So far the rows may be from where their heights say: to scroll the box under a hand that is about
  * to scroll it is worse than a length that is not quite right.
  */
 const driftPxMax = 1_000;
@@ -52,7 +52,7 @@ export class List {
   /** Height of the window, px. */
   #windowPx = 900;
   #top = 0;
-  /** So much lower than their heights say the rows stand in the box, px. */
+  /** So much lower than their heights say the rows are in the box, px. */
   #drift = 0;
   #isMoving = false;
   #upAt = Number.NEGATIVE_INFINITY;
@@ -96,13 +96,13 @@ export class List {
     return heights.top(index) - (anchor?.px ?? 0);
   }
 
-  /** Moves the range on where it is due; whether it did. `anew`: the rows are other ones. */
-  look(anew = false): boolean {
+  /** Moves the range on where it is due; whether it did. `replaced`: the rows are other ones. */
+  look(replaced = false): boolean {
     const { heights, range } = this;
     const from = this.viewTop;
     const to = from + this.#windowPx;
     const isEnough =
-      !anew &&
+      !replaced &&
       range.first <= heights.at(from - leastPx) &&
       range.last > heights.at(to + leastPx) &&
       this.#hasHeld();
@@ -162,8 +162,8 @@ export class List {
 
   /**
    * Anchors at the first row whose upper edge is in the window, or else at the one that fills it.
-   * Whoever scrolled further than the rows in the document go still sees some of them: the first of
-   * those then, since where the others stand is only a guess.
+   * A reader who scrolled further than the rows in the document go still sees some of them: the first of
+   * those then, since where the others are is only a guess.
    */
   #drop(viewTop: number): void {
     const { heights, range } = this;
@@ -199,8 +199,8 @@ export class List {
 
   /**
    * Puts everything to where it should be, after a change of the document. `top` is where the box
-   * stands now, `listTop` where the list begins in it; `pad` sets the space above the first row of the range. Where the rows
-   * stand is known by their heights, so that nothing is asked of the document after it was changed.
+   * is now, `listTop` where the list begins in it; `pad` sets the space above the first row of the
+   * range. Where the rows are is known by their heights, so that nothing is read from the document after it was changed.
    */
   settle(box: Box, { top, listTop, pad, now }: Settling): void {
     const { heights, range, anchor } = this;
@@ -220,7 +220,7 @@ export class List {
       pad(Math.max(0, due + this.#drift));
       return;
     }
-    // The row is to stand where it was: the space above gives way, or the box is scrolled.
+    // The row is to stay where it was: the space above shrinks, or the box is scrolled.
     const wanted = top - listTop + anchor.px - heights.top(index);
     const isLittle = Math.abs(wanted) < driftPxMax;
     const drifts = (this.#isMoving || isLittle) && range.first > 0 && due + wanted >= 0;

@@ -23,7 +23,7 @@ export interface MessageProps {
   readonly onSelect: (id: string) => void;
 }
 
-/** Author, time, text, decision and rule in one breath, for those who listen. */
+/** Author, time, text, decision and rule in one sentence, for screen readers. */
 export function Message(props: MessageProps) {
   const { row, selected, tabbable, onSelect } = props;
   return (

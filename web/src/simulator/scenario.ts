@@ -71,11 +71,11 @@ export function scenarioLines(room: Room, agent: AgentName, draft: Line | null =
   return [
     { earshot: 1, config: {}, start: room.startedAt },
     ...(runs.length === 0 ? [] : [{ t: 0, agent: { agentId: agent.id, runs } }]),
-    ...saidLines(said, agent),
+    ...messageLines(said, agent),
   ];
 }
 
-function saidLines(said: readonly Line[], agent: AgentName): unknown[] {
+function messageLines(said: readonly Line[], agent: AgentName): unknown[] {
   let readAt = Number.NEGATIVE_INFINITY;
   let read: Line["cast"] = [];
   return said.flatMap((line) => {

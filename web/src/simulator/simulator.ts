@@ -62,7 +62,7 @@ const creditsAskedMax = 3;
 const timerMsMax = 2 ** 31 - 1;
 /** Ladders asked for together with the room: the newest lines are the ones that are looked at. */
 const explainedMax = 6;
-const nobody: Member = { id: "nobody", name: "Someone", isBot: false };
+const unknownMember: Member = { id: "nobody", name: "Someone", isBot: false };
 
 /** One room and its requests. `changed` gets every new view. */
 export class Simulator {
@@ -73,7 +73,7 @@ export class Simulator {
   readonly #explained;
   #agent: AgentName = { id: "main", name: "Scout" };
   #cast: readonly Member[] = firstCast;
-  #writer: Member = firstCast[0] ?? nobody;
+  #writer: Member = firstCast[0] ?? unknownMember;
   #text = "";
   #replyTo: ReplyTo | null = null;
   #room: Room = { startedAt: Date.now(), lines: [] };
@@ -97,7 +97,7 @@ export class Simulator {
     this.#explained = newestOnly(ports.simulate);
   }
 
-  /** Tells the view as it is. */
+  /** Sends the current view. */
   publish(): void {
     this.#ports.changed({
       cast: this.#cast,
@@ -168,7 +168,7 @@ export class Simulator {
   startOver(): void {
     this.#restart({ startedAt: Date.now(), lines: [] });
     this.#cast = firstCast;
-    this.#writer = firstCast[0] ?? nobody;
+    this.#writer = firstCast[0] ?? unknownMember;
     this.#text = "";
     this.#judgeDraft(0);
   }
@@ -247,7 +247,7 @@ export class Simulator {
     const wait = Math.min(next - this.#now() + 1, timerMsMax);
     this.#playTimer = setTimeout(() => {
       this.#play();
-      // A reply may have granted a credit: the draft may stand differently now.
+      // A reply may have granted a credit: the decision about the draft may differ now.
       this.#judgeDraft(0);
     }, wait);
   }

@@ -209,21 +209,21 @@ interface BothProps {
   readonly ladders: ResultProps["ladders"];
 }
 
-/** Both walks side by side. */
+/** Both ladders side by side. */
 function Both({ n, before, after, ladders }: BothProps) {
-  const [told, setTold] = useState<WhatIfLadders | null>(null);
-  const [note, setNote] = useState("Walking both ladders…");
+  const [ladderPair, setLadderPair] = useState<WhatIfLadders | null>(null);
+  const [note, setNote] = useState("Evaluating both ladders…");
   useEffect(() => {
     const stop = new AbortController();
-    ladders(n, stop.signal).then(setTold, (error: unknown) => {
+    ladders(n, stop.signal).then(setLadderPair, (error: unknown) => {
       if (stop.signal.aborted) return;
       setNote(error instanceof ApiError ? error.message : "earshot could not be asked.");
     });
     return () => stop.abort();
   }, [n]);
   const sides = [
-    { title: "As it is", verdict: before, why: told?.before },
-    { title: "As it would be", verdict: after, why: told?.after },
+    { title: "As it is", verdict: before, why: ladderPair?.before },
+    { title: "As it would be", verdict: after, why: ladderPair?.after },
   ];
   return (
     <div class="both">
@@ -239,7 +239,7 @@ function Both({ n, before, after, ladders }: BothProps) {
           {why?.explanation ? (
             <Ladder explanation={why.explanation} />
           ) : (
-            <p class="muted small">{told === null ? note : "The ladder was not asked."}</p>
+            <p class="muted small">{ladderPair === null ? note : "The ladder was not asked."}</p>
           )}
         </section>
       ))}
