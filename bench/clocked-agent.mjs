@@ -1,6 +1,6 @@
 // An agent whose answer ends in the moment it said it, in nanoseconds of the process's own clock, so
-// that whoever receives the answer on another thread knows how long it was under way. Plain
-// JavaScript: worker hosts of the built code load it as it stands.
+// that the receiver of the answer on another thread knows how long it was under way. Plain
+// JavaScript: worker hosts of the built code load it as it is.
 import { z } from "zod";
 
 export { createSystemClock } from "../dist/adapters/system/clock.js";

@@ -5,7 +5,7 @@
  */
 import type { Inbound } from "../src/domain/message.ts";
 import type { AgentDriver } from "../src/domain/ports/index.ts";
-import { openHouse } from "./house.ts";
+import { openBenchRuntime } from "./bench-runtime.ts";
 import { messages, quantile, report, round, short } from "./support.ts";
 
 const hostModule = new URL("./clocked-agent.mjs", import.meta.url).href;
@@ -16,7 +16,7 @@ const next = (n: number, sentAt: number): Inbound => ({
   ...mentions(n, sentAt),
   chat: { id: `-100${n}`, kind: "group" },
 });
-const atOnce = { debounceMs: 0, debounceMaxMs: 0 };
+const noDebounce = { debounceMs: 0, debounceMaxMs: 0 };
 /** Another bot's words, which nobody answers. */
 const overheard: Inbound = {
   ...next(0, Date.now()),
@@ -26,14 +26,14 @@ const overheard: Inbound = {
 const config = (driver: object, turns: number) => ({
   agents: { defaults: { driver, maxConcurrent: turns } },
   turn: { maxConcurrentTurns: turns, maxMs: 900_000, idleMs: 900_000 },
-  messages: { inbound: atOnce, queue: { debounceMs: 0 }, ackReaction: "" },
+  messages: { inbound: noDebounce, queue: { debounceMs: 0 }, ackReaction: "" },
 });
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 5));
 
 /** Ms from the last word to the platform, of turns that are at most `turns` at a time. */
 async function overhead(workers: number, turns: number, count: number): Promise<number[]> {
   const samples: number[] = [];
-  const house = await openHouse(workers, {
+  const bench = await openBenchRuntime(workers, {
     config: config({ kind: "clocked" }, turns),
     drivers,
     hostModule,
@@ -45,12 +45,12 @@ async function overhead(workers: number, turns: number, count: number): Promise<
   const warm = Math.min(50, count);
   for (let n = 0; n < count + warm; n += 1) {
     while (n - samples.length >= turns) await new Promise((resolve) => setImmediate(resolve));
-    await house.runtime.ingest("telegram", "default", [
+    await bench.runtime.ingest("telegram", "default", [
       { type: "message", message: next(n, Date.now()) },
     ]);
   }
   while (samples.length < count + warm) await settle();
-  await house.close();
+  await bench.close();
   return samples.slice(warm);
 }
 
@@ -67,29 +67,29 @@ async function crowd(turns: number, runMs: number): Promise<Crowd> {
     steps: [{ text: "Let me think about that." }, { waitMs: runMs }, { text: " It is so." }],
   }));
   let sent = 0;
-  const house = await openHouse(0, {
+  const bench = await openBenchRuntime(0, {
     config: config({ kind: "scripted", runs }, turns),
     onSend: () => {
       sent += 1;
     },
   });
-  // What the first message makes, whoever comes after it, is no turn's.
-  await house.runtime.ingest("telegram", "default", [{ type: "message", message: overheard }]);
-  while (house.decided() === 0) await settle();
+  // What the first message allocates belongs to no turn.
+  await bench.runtime.ingest("telegram", "default", [{ type: "message", message: overheard }]);
+  while (bench.decided() === 0) await settle();
   const collect = global.gc as () => void;
   collect();
   const before = process.memoryUsage();
   const from = performance.now();
   const all = Array.from({ length: turns }, (_, n) => next(10_000_000 + n, Date.now()));
   for (let n = 0; n < turns; n += 50)
-    await house.runtime.ingest(
+    await bench.runtime.ingest(
       "telegram",
       "default",
       all.slice(n, n + 50).map((message) => ({ type: "message" as const, message })),
     );
   let running = 0;
   while (running < turns && performance.now() - from < runMs) {
-    running = house.runtime.status().turns.running;
+    running = bench.runtime.status().turns.running;
     await settle();
   }
   const startedMs = performance.now() - from;
@@ -97,7 +97,7 @@ async function crowd(turns: number, runMs: number): Promise<Crowd> {
   const after = process.memoryUsage();
   while (sent < turns) await settle();
   const deliveredMs = performance.now() - from - runMs;
-  await house.close();
+  await bench.close();
   const used = after.heapUsed + after.external - before.heapUsed - before.external;
   return { turns: running, heap: used / turns, startedMs, deliveredMs };
 }

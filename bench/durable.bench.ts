@@ -4,7 +4,7 @@
  * rooms everything is observed; at 100,000 rooms 7% engage and run a whole turn with a delivered
  * reply.
  */
-import { flood, openHouse } from "./house.ts";
+import { flood, openBenchRuntime } from "./bench-runtime.ts";
 import { busyMix, messages, quietMix, report, round, short } from "./support.ts";
 
 const figures: Record<string, number> = {};
@@ -12,12 +12,12 @@ const counts = short ? [10_000, 10_000] : [200_000, 150_000];
 for (const [index, rooms] of (short ? [1_000, 10_000] : [1_000, 100_000]).entries()) {
   const mix = index === 0 ? quietMix : busyMix;
   for (const workers of [0, 1, 2]) {
-    const house = await openHouse(workers);
+    const bench = await openBenchRuntime(workers);
     const next = messages(rooms, mix);
-    await flood(house, next, short ? 2_000 : 20_000);
-    const rate = await flood(house, next, counts[index] as number, 1_000_000);
+    await flood(bench, next, short ? 2_000 : 20_000);
+    const rate = await flood(bench, next, counts[index] as number, 1_000_000);
     figures[`${rooms.toLocaleString("en")} rooms, workers ${workers}`] = Math.round(rate);
-    await house.close();
+    await bench.close();
   }
 }
 const [quiet0, quiet1, quiet2, busy0, , busy2] = Object.values(figures) as number[];

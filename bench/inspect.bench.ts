@@ -5,7 +5,7 @@
  * one room looked into, and once with as many as one reader is shown.
  *
  * Each is measured in processes of its own, which take turns: in one process the compiler and the heap
- * favour whoever was there first by more than the difference that is looked for. Processor time is
+ * favour the first one by more than the difference that is looked for. Processor time is
  * counted, and of each variant the best round: others on the machine can only take time, not give it.
  */
 import { spawnSync } from "node:child_process";
@@ -33,10 +33,10 @@ const rounds = short ? 2 : 5;
 const start = 1_763_700_000_000;
 const configs = [{ version: 1, config: scenarioConfig({}) }];
 
-/** Calls by which XState tells inspectors. */
-const tells = /\b[\w.]*_sendInspectionEvent\(\{[\s\S]*?\}\);/g;
+/** Calls by which XState notifies inspectors. */
+const notifications = /\b[\w.]*_sendInspectionEvent\(\{[\s\S]*?\}\);/g;
 
-/** Bundles the hosts' code into one file; with `without` XState can tell nobody anything. */
+/** Bundles the hosts' code into one file; with `without` XState notifies nobody. */
 async function bundle(folder: string, name: string, without: boolean): Promise<string> {
   let cut = 0;
   await build({
@@ -48,7 +48,7 @@ async function bundle(folder: string, name: string, without: boolean): Promise<s
         name: "cut",
         transform(code, id) {
           if (!without || !id.includes("/xstate/")) return null;
-          return code.replace(tells, () => {
+          return code.replace(notifications, () => {
             cut += 1;
             return "";
           });
@@ -92,9 +92,9 @@ function stream(): () => HostEntry {
 /** Lines a second of processor time, in this process. */
 async function measure(variant: Variant, file: string): Promise<number> {
   const hosts = (await import(pathToFileURL(file).href)) as Hosts;
-  let told = 0;
+  let notified = 0;
   const onInspect = () => {
-    told += 1;
+    notified += 1;
   };
   const core = hosts.createHostCore({
     create: hosts.createConversation,
@@ -126,7 +126,7 @@ async function measure(variant: Variant, file: string): Promise<number> {
   for (let n = 0; n < 10; n += 1) slice();
   const rates = Array.from({ length: slices }, slice);
   const isLooked = variant === "one room" || variant === "64 rooms";
-  if (told > 0 !== isLooked) throw new Error(`${variant}: told ${told} times`);
+  if (notified > 0 !== isLooked) throw new Error(`${variant}: notified ${notified} times`);
   return quantile(rates, 0.75);
 }
 

@@ -1,7 +1,7 @@
 /**
  * How many decisions a second the pure ladder makes on one core, and what explaining costs over
  * deciding. Inputs are group rooms of five people and a bot, most lines falling through to the
- * bottom: the dearest walk there is.
+ * bottom: the most expensive decision there is.
  */
 import type { EngagementInput, Participant } from "../src/domain/decision.ts";
 import { decideEngagement, explainEngagement } from "../src/machines/engagement/engagement.ts";

@@ -1,22 +1,22 @@
 /**
- * From receipt to recorded decision, at about half of what the same house just sustained: messages
+ * From receipt to recorded decision, at about half of what the same runtime just sustained: messages
  * arrive one by one at a steady pace, every decision is timed from the call that took it in.
  */
-import { flood, openHouse } from "./house.ts";
+import { flood, openBenchRuntime } from "./bench-runtime.ts";
 import { messages, quantile, quietMix, report, round, short } from "./support.ts";
 
 const rooms = 1_000;
 const workers = 2;
-const house = await openHouse(workers);
+const bench = await openBenchRuntime(workers);
 const next = messages(rooms, quietMix);
-await flood(house, next, short ? 2_000 : 20_000);
-const full = await flood(house, next, short ? 5_000 : 60_000, 1_000_000);
+await flood(bench, next, short ? 2_000 : 20_000);
+const full = await flood(bench, next, short ? 5_000 : 60_000, 1_000_000);
 
 const perTick = Math.max(1, Math.round(full / 2 / 1_000));
 const total = short ? 2_000 : 60_000;
 const taken = new Map<string, number>();
 const samples: number[] = [];
-house.onDecision = (id) => {
+bench.onDecision = (id) => {
   const from = taken.get(id);
   if (from === undefined) return;
   taken.delete(id);
@@ -31,7 +31,7 @@ await new Promise<void>((resolve) => {
     for (; offered < due; offered += 1) {
       const message = next(5_000_000 + offered, Date.now());
       taken.set(message.id, performance.now());
-      house.runtime
+      bench.runtime
         .ingest("telegram", "default", [{ type: "message", message }])
         .catch((error: unknown) => refusals.push(error));
     }
@@ -43,7 +43,7 @@ await new Promise<void>((resolve) => {
 while (taken.size > 0 && refusals.length === 0)
   await new Promise((resolve) => setTimeout(resolve, 5));
 if (refusals.length > 0) throw refusals[0];
-await house.close();
+await bench.close();
 
 report({
   bench: "latency",

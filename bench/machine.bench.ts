@@ -1,6 +1,6 @@
 /**
  * Steps a second of the conversation machine on one core, as the hosts run it: a live actor, one
- * event a step, effects drained. Observing alone, and a whole engaged turn (message, flush, lane,
+ * event a step, effects drained. Observing alone, and a whole engaged turn (message, flush, turn slot,
  * agent, delivery: eight events). The ratio says what the statechart costs over the bare ladder.
  */
 import { createConversation } from "../src/actors/host/conversation-actor.ts";

@@ -13,7 +13,7 @@ import type { RuntimeListener } from "../src/actors/protocol/runtime-events.ts";
 import type { RoomsLook } from "../src/daemon/api-types/rooms.ts";
 import type { RoomList } from "../src/daemon/room-list/room-list.ts";
 import { haveChromium, openPage, startChromium } from "../test/support/pages/chromium.ts";
-import { flood, type House, openHouse } from "./house.ts";
+import { type BenchRuntime, flood, openBenchRuntime } from "./bench-runtime.ts";
 import {
   assertRatio,
   keepSaying,
@@ -67,41 +67,41 @@ report({ bench: "pages", figures, ratios });
 
 async function throughput(): Promise<void> {
   const count = short ? 20_000 : 40_000;
-  let tap: RuntimeListener | null = null;
-  const house = await openHouse(1, {
+  let listener: RuntimeListener | null = null;
+  const bench = await openBenchRuntime(1, {
     listener: {
-      decided: (...what) => tap?.decided?.(...what),
-      ended: (...what) => tap?.ended?.(...what),
-      changed: (...what) => tap?.changed?.(...what),
-      edited: (...what) => tap?.edited?.(...what),
+      decided: (...what) => listener?.decided?.(...what),
+      ended: (...what) => listener?.ended?.(...what),
+      changed: (...what) => listener?.changed?.(...what),
+      edited: (...what) => listener?.edited?.(...what),
     },
   });
-  const list = listOf(house);
+  const list = listOf(bench);
   const next = messages(rooms, quietMix);
   const rates: Record<Kind, number[]> = { none: [], list: [], watched: [] };
   const costs: Record<Kind, number[]> = { none: [], list: [], watched: [] };
-  let [offered, told] = [count, 0];
+  let [offered, sentUnits] = [count, 0];
   const run = async (kind: Kind): Promise<void> => {
-    tap = kind === "none" ? null : list.listener;
+    listener = kind === "none" ? null : list.listener;
     const watcher = kind === "watched" ? await opened(list) : null;
     const before = process.cpuUsage();
-    rates[kind].push(await flood(house, next, count, offered));
+    rates[kind].push(await flood(bench, next, count, offered));
     const { user, system } = process.cpuUsage(before);
     costs[kind].push((user + system) / count);
     offered += count;
-    told += watcher?.close() ?? 0;
+    sentUnits += watcher?.close() ?? 0;
   };
-  tap = list.listener;
-  await flood(house, next, count);
+  listener = list.listener;
+  await flood(bench, next, count);
   const rounds = short ? orders.slice(0, 2) : orders;
   for (const order of rounds) for (const kind of order) await run(kind);
-  await openings(house);
-  await house.close();
+  await openings(bench);
+  await bench.close();
   for (const kind of ["none", "list", "watched"] as const) {
     figures[`messages/s ${names[kind]}`] = Math.round(quantile(rates[kind], 0.5));
     figures[`CPU us a message ${names[kind]}`] = round(quantile(costs[kind], 0.5), 1);
   }
-  figures["bytes told to the watcher a message"] = round(told / (rounds.length * count), 1);
+  figures["bytes sent to the watcher a message"] = round(sentUnits / (rounds.length * count), 1);
   // Of the same round each, and CPU time: what else runs on the machine must not decide this.
   const over = (kind: Kind, other: Kind) =>
     round(
@@ -124,7 +124,7 @@ async function throughput(): Promise<void> {
   assertRatio("CPU with the list over watched", over("list", "watched"), 0.85);
 }
 
-function listOf({ store, runtime }: House): RoomList {
+function listOf({ store, runtime }: BenchRuntime): RoomList {
   return createRoomList({
     clock: createSystemClock(),
     log: () => undefined,
@@ -134,30 +134,30 @@ function listOf({ store, runtime }: House): RoomList {
   });
 }
 
-/** Opens the page: resolves when its rows are told. `close` says how much it was told since. */
+/** Opens the page: resolves when its rows have come. `close` returns how much has come since. */
 async function opened(list: RoomList): Promise<{ close: () => number }> {
-  let told = 0;
+  let received = 0;
   let off: () => void = () => undefined;
   await new Promise<void>((resolve) => {
-    const tell = (frame: string) => {
-      told += frame.length;
+    const send = (frame: string) => {
+      received += frame.length;
       if (frame.startsWith('{"type":"window"')) resolve();
     };
-    off = list.watch({ send: tell, idle: () => true }, look);
+    off = list.watch({ send, idle: () => true }, look);
   });
-  told = 0;
+  received = 0;
   return {
     close() {
       off();
-      return told;
+      return received;
     },
   };
 }
 
 /** What it costs to open the page, first after a start and again, with nothing else going on. */
-async function openings(house: House): Promise<void> {
+async function openings(bench: BenchRuntime): Promise<void> {
   // As a daemon's would be that finds this journal.
-  const list = listOf(house);
+  const list = listOf(bench);
   for (const which of ["first", "later"] as const) {
     const before = process.cpuUsage();
     const longest = longestTurn();

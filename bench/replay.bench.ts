@@ -13,7 +13,7 @@ import { messages, report, round, short } from "./support.ts";
 const mix = { mention: 0.05, reply: 0.15, bot: 0.1 };
 const start = 1_763_700_000_000;
 const sizes = short ? [20_000] : [100_000, 300_000, 1_000_000];
-/** Mean ms between two messages of the whole house. */
+/** Mean ms between two messages of all rooms. */
 const gapMs = 20;
 const linesPerWrite = 2_000;
 
@@ -42,8 +42,8 @@ function writeRecording(path: string, count: number): void {
 }
 
 const main = new URL("../dist/daemon/cli/main.js", import.meta.url).pathname;
-/** Runs in the replaying process: tells at its end the memory it had at most, kB, and its CPU, us. */
-const tell = `data:text/javascript,process.on("exit",()=>{
+/** Runs in the replaying process: prints at its end its peak memory, kB, and its CPU time, us. */
+const reporter = `data:text/javascript,process.on("exit",()=>{
   const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();
   process.stderr.write("used "+maxRSS+" "+(userCPUTime+systemCPUTime))})`;
 
@@ -62,7 +62,7 @@ function replay(path: string): Taken {
   const from = performance.now();
   const { status, stderr } = spawnSync(
     process.execPath,
-    ["--import", tell, main, "replay", path, "--json"],
+    ["--import", reporter, main, "replay", path, "--json"],
     { stdio: ["ignore", out, "pipe"], encoding: "utf8" },
   );
   const seconds = (performance.now() - from) / 1_000;

@@ -5,28 +5,28 @@
  */
 
 import type { Inbound } from "../src/domain/message.ts";
-import { flood, openHouse } from "./house.ts";
+import { flood, openBenchRuntime } from "./bench-runtime.ts";
 import { messages, quietMix, report, round, short } from "./support.ts";
 
 const collect = global.gc as () => void;
 
 /** Heap and external bytes that stay once `rooms` conversations have spoken and were put away. */
 async function stays(rooms: number): Promise<number> {
-  const house = await openHouse(0);
+  const bench = await openBenchRuntime(0);
   const next = messages(1, quietMix);
   const everyRoom = (n: number, sentAt: number): Inbound => ({
     ...next(n, sentAt),
     chat: { id: `-100${n % rooms}`, kind: "group" },
   });
-  await flood(house, everyRoom, rooms);
-  await house.runtime.passivateAll();
-  await house.runtime.settled();
+  await flood(bench, everyRoom, rooms);
+  await bench.runtime.passivateAll();
+  await bench.runtime.settled();
   for (let round = 0; round < 5; round += 1) {
     await new Promise((resolve) => setTimeout(resolve, 100));
     collect();
   }
   const { heapUsed, external } = process.memoryUsage();
-  await house.close();
+  await bench.close();
   return heapUsed + external;
 }
 

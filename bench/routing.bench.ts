@@ -42,7 +42,7 @@ const heard: Inbound[] = Array.from({ length: 512 }, (_, n) => {
 });
 const at = (n: number) => heard[n & 511] as Inbound;
 
-/** What the compiled maps stand for: every tier reads the list from the top. */
+/** The reference for the compiled maps: every tier reads the list from the top. */
 function readFromTheTop({ bindings }: EarshotConfig, message: Inbound): number {
   const { chat, scope } = message;
   const tests: ((match: EarshotConfig["bindings"][number]["match"]) => boolean)[] = [

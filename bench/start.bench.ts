@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Inbound } from "../src/domain/message.ts";
-import { flood, openHouse } from "./house.ts";
+import { flood, openBenchRuntime } from "./bench-runtime.ts";
 import { messages, quietMix, report, round, short } from "./support.ts";
 
 const bin = resolve(import.meta.dirname, "..", "dist", "daemon", "cli", "main.js");
@@ -65,15 +65,15 @@ try {
   const empty = await start(make("empty"));
   const full = make("full");
   const rooms = short ? 2_000 : 100_000;
-  const house = await openHouse(0, { at: full });
+  const bench = await openBenchRuntime(0, { at: full });
   const next = messages(1, quietMix);
   await flood(
-    house,
+    bench,
     (n, sentAt): Inbound => ({ ...next(n, sentAt), chat: { id: `-100${n}`, kind: "group" } }),
     rooms,
   );
-  await house.runtime.passivateAll();
-  await house.close();
+  await bench.runtime.passivateAll();
+  await bench.close();
   const filled = await start(full);
   report({
     bench: "start",

@@ -97,6 +97,8 @@ const plain: readonly string[] = [
   "src/machines/",
   "scripts/",
   "web/src/",
+  "bench/",
+  "examples/",
 ];
 /** Everything that holds English: the code of the daemon and the pages, tests, benches, scripts. */
 const written = ["src", "web/src", "test", "bench", "scripts", "examples"]

@@ -1,6 +1,6 @@
 /**
- * The part of `earshot.json5` that decides who is answered at the help desk of a village library.
- * Ann and Bo work there; Rex is the bot that reports returned books.
+ * The part of `earshot.json5` that decides who is answered in the help room of a village library.
+ * Ann and Bo work there; Rex is the bot that reports what was returned.
  */
 import type { EarshotConfigInput } from "earshot";
 
@@ -16,8 +16,8 @@ export const library: EarshotConfigInput = {
 };
 
 /**
- * The same with a plausible mistake: "at most three in a row". But `maxConsecutive` only tells the
- * agent that it may stay silent. Nothing stops it before `hardLimit`, which is 20 by default.
+ * The same with a plausible mistake: "at most three in a row". But `maxConsecutive` only makes the
+ * prompt say that the agent may stay silent. Nothing stops it before `hardLimit`, which is 20 by default.
  */
 export const mistaken: EarshotConfigInput = {
   ...library,

@@ -49,7 +49,7 @@ async function listen(context, wire, signal, live) {
     // Live means that messages arrive: not before the loft says so. It reports where it begins, because
     // our own store may refuse the very first message, which has no cursor before it.
     const { value } = await heard.next();
-    if (!Number.isInteger(value?.listening?.after)) throw unavailable("it does not tell us");
+    if (!Number.isInteger(value?.listening?.after)) throw unavailable("it did not report it");
     wire.after ??= value.listening.after;
     wire.line = line;
     context.reportState("live");

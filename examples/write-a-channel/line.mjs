@@ -82,7 +82,7 @@ class Line {
 }
 
 const inDoubt = (why) =>
-  new EarshotError("EAR_SEND_IN_DOUBT", `Cannot tell whether it was sent as ${why}`);
+  new EarshotError("EAR_SEND_IN_DOUBT", `Cannot know whether it was sent: ${why}`);
 
 function parsed(line) {
   try {

@@ -1,5 +1,5 @@
 // The platform, for tests and for trying it out: a loft that stores messages and sends them to bots. It
-// can be told to misbehave, because platforms do.
+// can be made to misbehave, because platforms do.
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
@@ -46,8 +46,8 @@ export class Loft {
     const message = { calls: [], answers: null, ...rest, n, id: `m${n}`, from: by };
     this.said.push({ ...message, loft: { id: loft, kind } });
     for (const socket of this.#listening) {
-      tell(socket, { message: this.said.at(-1) });
-      if (this.#twice) tell(socket, { message: this.said.at(-1) });
+      sendTo(socket, { message: this.said.at(-1) });
+      if (this.#twice) sendTo(socket, { message: this.said.at(-1) });
     }
     this.#twice = false;
     return message.id;
@@ -83,19 +83,19 @@ export class Loft {
 
   #hear(socket, { login, listen, send }) {
     if (login !== undefined)
-      tell(socket, login === this.#token ? { hello: bot } : { refused: "login" });
+      sendTo(socket, login === this.#token ? { hello: bot } : { refused: "login" });
     if (listen !== undefined) {
       this.#listening.add(socket);
       const after = listen.after ?? this.said.length;
-      tell(socket, { listening: { after } });
-      for (const message of this.said.slice(after)) tell(socket, { message });
+      sendTo(socket, { listening: { after } });
+      for (const message of this.said.slice(after)) sendTo(socket, { message });
     }
     if (send !== undefined) this.#take(socket, send);
   }
 
   #take(socket, { ref, loft, text, answers }) {
     const fate = this.#fate.shift();
-    if (fate?.why !== undefined) return tell(socket, { notSent: { ref, ...fate } });
+    if (fate?.why !== undefined) return sendTo(socket, { notSent: { ref, ...fate } });
     const n = this.said.length + 1;
     const parent = this.said.find(({ id }) => id === answers);
     const answered = parent === undefined ? null : { id: answers, from: parent.from.id };
@@ -103,10 +103,10 @@ export class Loft {
     const place = { id: loft, kind: "group" };
     this.said.push({ n, id: `m${n}`, from, loft: place, text, calls: [], answers: answered });
     if (fate === "lost") return socket.destroy();
-    tell(socket, { sent: { ref, id: `m${n}` } });
+    sendTo(socket, { sent: { ref, id: `m${n}` } });
   }
 }
 
-function tell(socket, value) {
+function sendTo(socket, value) {
   socket.write(`${JSON.stringify(value)}\n`);
 }

@@ -1,7 +1,7 @@
 /**
  * Files that the documentation names
  * ==================================
- * Every path exists, and the walk of a message in docs/concepts.md is one that the imports allow.
+ * Every path exists, and the path of a message in docs/concepts.md is one that the imports allow.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -49,7 +49,7 @@ interface Step {
 
 /** The numbered lists of the section, each a chain of its own. */
 function walks(): Step[][] {
-  const [, section = ""] = read("docs/concepts.md").split("## The walk of one message\n");
+  const [, section = ""] = read("docs/concepts.md").split("## The path of one message\n");
   const [text = ""] = section.split("\n## ");
   const lists: Step[][] = [];
   for (const { 1: at = "", 2: file = "", 3: about = "" } of text.matchAll(
@@ -78,7 +78,7 @@ function meet(one: string, other: string): boolean {
   return ofOne.some((path) => isContract(path) && ofOther.includes(path));
 }
 
-test("the walk of a message follows the imports, through at most 12 files", () => {
+test("the path of a message follows the imports, through at most 12 files", () => {
   const lists = walks();
   expect(lists.length).toBeGreaterThan(0);
   const files = new Set(lists.flat().map(({ file }) => file));

@@ -34,7 +34,7 @@ const { openSqliteStore } = await built<typeof import("../src/adapters/stores/sq
   "adapters/stores/sqlite-store",
 );
 
-export interface House {
+export interface BenchRuntime {
   readonly runtime: Runtime;
   readonly store: Store;
   readonly folder: string;
@@ -45,22 +45,25 @@ export interface House {
   close(): Promise<void>;
 }
 
-/** What a bench has otherwise than the rest. */
-export interface HouseOptions {
-  /** A folder to use and to leave. */
+/** What differs from bench to bench. */
+export interface BenchRuntimeOptions {
+  /** An existing folder, which is not removed at the end. @default a temporary one */
   readonly at?: string;
   readonly config?: Readonly<Record<string, unknown>>;
   readonly drivers?: RuntimePorts["drivers"];
   /** Module that worker hosts take their drivers from. */
   readonly hostModule?: string;
-  /** Hears of everything besides. */
+  /** Receives every event of the runtime as well. */
   readonly listener?: RuntimeListener;
   /** Called with each text as the platform gets it. */
   readonly onSend?: (text: string) => void;
 }
 
 /** Opens a runtime in a folder of its own, or in the one given. */
-export async function openHouse(workers: number, options: HouseOptions = {}): Promise<House> {
+export async function openBenchRuntime(
+  workers: number,
+  options: BenchRuntimeOptions = {},
+): Promise<BenchRuntime> {
   const { at, hostModule, onSend, listener = {} } = options;
   const folder = at ?? mkdtempSync(join(tmpdir(), "earshot-bench-"));
   const store = await openSqliteStore({ path: join(folder, "earshot.db") });
@@ -73,17 +76,17 @@ export async function openHouse(workers: number, options: HouseOptions = {}): Pr
     onSend?.(text);
     return { messageIds: [`p${sent}`] };
   };
-  const house = {
+  const bench = {
     store,
     folder,
     decided: () => decided,
     onDecision: (_: string): void => undefined,
     async close() {
-      await house.runtime.stop({ drainMs: 0 });
+      await bench.runtime.stop({ drainMs: 0 });
       await store.close();
       if (at === undefined) rmSync(folder, { recursive: true, force: true });
     },
-  } as House & { runtime: Runtime };
+  } as BenchRuntime & { runtime: Runtime };
   const log: Log = (level, event, fields) => {
     if (level === "error" || level === "fatal")
       process.stderr.write(`${level} ${event} ${JSON.stringify(fields)}\n`);
@@ -92,10 +95,10 @@ export async function openHouse(workers: number, options: HouseOptions = {}): Pr
     line(line: StreamLine) {
       if (!("decision" in line)) return;
       decided += 1;
-      house.onDecision(String(line.id));
+      bench.onDecision(String(line.id));
     },
   };
-  house.runtime = createRuntime({
+  bench.runtime = createRuntime({
     clock,
     ids: createIds(() => clock.now()),
     random: { next: random },
@@ -121,8 +124,8 @@ export async function openHouse(workers: number, options: HouseOptions = {}): Pr
     events: createRuntimeEvents(log, decisions, listener),
     workers,
   });
-  await house.runtime.start();
-  return house;
+  await bench.runtime.start();
+  return bench;
 }
 
 const callMessages = 32;
@@ -130,12 +133,12 @@ const callsInFlight = 64;
 
 /** Offers `count` messages as fast as they are taken; resolves when every decision is recorded. */
 export async function flood(
-  house: House,
+  bench: BenchRuntime,
   next: (n: number, sentAt: number) => Inbound,
   count: number,
   firstId = 0,
 ): Promise<number> {
-  const before = house.decided();
+  const before = bench.decided();
   const from = performance.now();
   let offered = 0;
   const offer = async (): Promise<void> => {
@@ -146,10 +149,10 @@ export async function flood(
         message: next(firstId + offered + n, Date.now()),
       }));
       offered += size;
-      await house.runtime.ingest("telegram", "default", events);
+      await bench.runtime.ingest("telegram", "default", events);
     }
   };
   await Promise.all(Array.from({ length: callsInFlight }, offer));
-  while (house.decided() - before < count) await new Promise((resolve) => setImmediate(resolve));
+  while (bench.decided() - before < count) await new Promise((resolve) => setImmediate(resolve));
   return (count * 1_000) / (performance.now() - from);
 }
