@@ -20,7 +20,7 @@ const mentionsUs = ({ message }: Heard) => message.mentions.some(({ isSelf }) =>
 const callsUs = (heard: Heard) =>
   mentionsUs(heard) ||
   heard.message.replyTo?.authorIsSelf === true ||
-  /scout|help desk/i.test(heard.message.text);
+  ["scout", "help desk"].some((name) => heard.message.text.toLowerCase().includes(name));
 
 /** The messages of this conversation in the week before. */
 const before = (run: RoomRun, heard: Heard) =>

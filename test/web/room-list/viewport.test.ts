@@ -2,7 +2,7 @@
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import type { RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
-import { Viewport, rowsAround } from "../../../web/src/room-list/viewport.ts";
+import { rowsAround, Viewport } from "../../../web/src/room-list/viewport.ts";
 
 const first: RoomsLook = {
   filter: "all",
