@@ -1,9 +1,8 @@
 /**
  * earshot, the library
  * ====================
- * The rules as pure functions, the conversation's statechart, what a channel or an agent of your
- * own is made with, and the whole daemon in your process. What stands here is kept; everything else
- * may change.
+ * The rules as pure functions, the conversation's statechart, the types for your own channels and
+ * agents, and the whole daemon in your process. These exports are stable; everything else may change.
  */
 import { type Daemon, type DaemonOptions, startDaemon } from "./daemon/daemon.ts";
 

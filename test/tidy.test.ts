@@ -99,6 +99,8 @@ const plain: readonly string[] = [
   "web/src/",
   "bench/",
   "examples/",
+  "src/daemon/",
+  "src/index.ts",
 ];
 /** Everything that holds English: the code of the daemon and the pages, tests, benches, scripts. */
 const written = ["src", "web/src", "test", "bench", "scripts", "examples"]

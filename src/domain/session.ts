@@ -61,10 +61,10 @@ export function patchedSettings(
   before: SessionSettings,
   { override, exec, ...levels }: SessionPatch,
 ): SessionSettings {
-  const said = Object.entries(levels).filter(([, value]) => value !== undefined);
+  const changed = Object.entries(levels).filter(([, value]) => value !== undefined);
   return {
     ...before,
-    ...(Object.fromEntries(said) as Partial<SessionSettings>),
+    ...(Object.fromEntries(changed) as Partial<SessionSettings>),
     exec: exec === undefined ? before.exec : exec === null ? {} : { ...before.exec, ...exec },
     override: override === undefined ? before.override : mergeOverride(before.override, override),
   };
@@ -72,10 +72,10 @@ export function patchedSettings(
 
 function mergeOverride(
   before: SessionOverride,
-  { queue: said, ...levels }: NonNullable<SessionPatch["override"]>,
+  { queue: queuePatch, ...levels }: NonNullable<SessionPatch["override"]>,
 ): SessionOverride {
   const { send = before.send, activation = before.activation } = levels;
-  const queue = said === null ? {} : { ...before.queue, ...said };
+  const queue = queuePatch === null ? {} : { ...before.queue, ...queuePatch };
   return {
     ...(Object.keys(queue).length === 0 ? {} : { queue }),
     ...(send === undefined || send === null ? {} : { send }),
@@ -95,10 +95,10 @@ export type TurnLevels = Partial<
 
 /** Describes each level: `thinking high`, `exec security=full ask=off`. */
 export function levelWords({ exec, ...levels }: TurnLevels): string[] {
-  const said = Object.entries(exec ?? {}).map(([name, value]) => `${name}=${value}`);
+  const pairs = Object.entries(exec ?? {}).map(([name, value]) => `${name}=${value}`);
   return [
     ...Object.entries(levels).map(([name, level]) => `${name} ${level}`),
-    ...(said.length === 0 ? [] : [`exec ${said.join(" ")}`]),
+    ...(pairs.length === 0 ? [] : [`exec ${pairs.join(" ")}`]),
   ];
 }
 

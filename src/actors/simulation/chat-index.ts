@@ -9,10 +9,10 @@
 import type { Inbound } from "../../domain/message.ts";
 import {
   chatKey,
+  messagesOf,
   noteChats,
   type Scenario,
   type ScenarioLine,
-  said,
 } from "../../domain/scenario/scenario.ts";
 
 type Place = Pick<Inbound, "channel" | "account" | "chat">;
@@ -40,7 +40,7 @@ export function indexChats(scenario: Pick<Scenario, "lines" | "kinds" | "chats">
     if (chats === noted) noteChats(noted, line);
   }
   for (const line of wanted.size > 0 ? lines : [])
-    for (const message of said(line)) {
+    for (const message of messagesOf(line)) {
       const key = messageKey(message, message.id);
       if (wanted.has(key) && !messages.has(key)) messages.set(key, message);
     }

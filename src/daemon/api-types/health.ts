@@ -58,14 +58,14 @@ const healthConnectionSchema = connectionSchema.extend({
 });
 export type HealthConnection = Shape<typeof healthConnectionSchema>;
 
-const healthLaneSchema = z.object({
+const healthSlotsSchema = z.object({
   agent: text,
   name: text,
   running: count,
   waiting: count,
   slots: count,
 });
-export type HealthLane = Shape<typeof healthLaneSchema>;
+export type HealthSlots = Shape<typeof healthSlotsSchema>;
 
 export const healthSchema = z.object({
   now: millis.describe("the daemon's clock"),
@@ -75,7 +75,7 @@ export const healthSchema = z.object({
   more: count.describe("further needs that are not listed"),
   connections: z.array(healthConnectionSchema),
   hosts: z.array(hostStatusSchema).describe("empty: conversations live on the main thread"),
-  lanes: z.array(healthLaneSchema).describe("turn slots of each agent"),
+  lanes: z.array(healthSlotsSchema).describe("turn slots of each agent"),
   store: z.object({
     failing: z.boolean(),
     bytes: count.nullable().describe("null: nothing is stored on disk"),

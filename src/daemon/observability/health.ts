@@ -10,7 +10,7 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { ChannelDefinition, Clock, Log, OutboxRow, Store } from "../../domain/ports/index.ts";
 import { oneLine, plainText } from "../../domain/sanitize.ts";
-import type { Health, HealthConnection, HealthLane, Need } from "../api-types/health.ts";
+import type { Health, HealthConnection, HealthSlots, Need } from "../api-types/health.ts";
 
 /** What the list of rooms knows. */
 export interface RoomFacts {
@@ -167,8 +167,8 @@ function deliveryOf(row: OutboxRow, { titleOf }: Pick<RoomFacts, "titleOf">): [N
   return [need];
 }
 
-function slotsOf({ agents }: EarshotConfig, { lanes }: RuntimeStatus): HealthLane[] {
-  const known = new Map(lanes.map((lane) => [lane.agentId, lane]));
+function slotsOf({ agents }: EarshotConfig, { lanes: slots }: RuntimeStatus): HealthSlots[] {
+  const known = new Map(slots.map((entry) => [entry.agentId, entry]));
   return agents.list.map(({ id, name, maxConcurrent }) => ({
     agent: id,
     name: oneLine(name ?? id),

@@ -57,7 +57,7 @@ export interface Reading {
 
 export async function readJournal(
   store: Pick<Store, "conversations" | "lastSeq" | "scan">,
-  { upTo, firstSeq, activity: pulse }: Reading,
+  { upTo, firstSeq, activity }: Reading,
 ): Promise<LoadedRooms> {
   const { known, total } = await readNames(store);
   const rooms = new Map<number, Room>();
@@ -69,7 +69,7 @@ export async function readJournal(
     const rows = await store.scan(after, Math.min(scanRows, end - after));
     for (const row of rows) {
       const room = rooms.get(row.conv);
-      if (room !== undefined && row.seq < firstSeq(row.conv)) note(room, row, pulse);
+      if (room !== undefined && row.seq < firstSeq(row.conv)) note(room, row, activity);
     }
     after = rows.at(-1)?.seq ?? end;
     await otherWork();

@@ -83,7 +83,7 @@ export class Room {
     this.#recent.push(decisionLetters[verdict.decision]);
     this.heardAt = at;
     this.#line = { id: message.id, verdict, author: message.author.name, text: shortOf(message) };
-    // Some platforms send a title with some messages only: the last one is kept.
+    // Some platforms send a title with some messages only: the last one is used.
     const { title } = chat;
     if (this.#place === null || (title !== undefined && title !== this.#place.chat.title)) {
       const { channel, account } = message;

@@ -109,7 +109,7 @@ export interface WebchatHistory {
 }
 
 export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHistory {
-  const { store, keys, isHere, filesOf: saidWith } = options;
+  const { store, keys, isHere, filesOf } = options;
   let entries: WebchatEntry[] = [];
   let readTo = -1;
   let turn: string | null = null;
@@ -157,7 +157,7 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
     if (body === null) return null;
     const { text, replyTo, route } = body;
     const via = isHere(route) ? null : { channel: route.channel };
-    const attachments = await saidWith(id);
+    const attachments = await filesOf(id);
     return { kind: "said", n: row.seq, id, at, text, replyTo, turnId, via, attachments };
   }
 

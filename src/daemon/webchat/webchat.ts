@@ -2,7 +2,7 @@
  * The webchat hub
  * ===============
  * All open pages of the one chat, kept in sync: each message and answer reaches each page once, in
- * journal order, whoever wrote it; transient frames (typing, acks, running text) go to the
+ * journal order, also when another page wrote it; transient frames (typing, acks, running text) go to the
  * connected pages. It follows the event stream and reads the journal after events of its sessions.
  */
 import type { IncomingMessage } from "node:http";
@@ -122,7 +122,7 @@ export function createWebchat(ports: WebchatPorts): Webchat {
       );
     },
     typing: (_route, on) => pages.typing(on),
-    ack: (_route, message, emoji, on) => pages.tell({ type: "ack", message, emoji, on }),
+    ack: (_route, message, emoji, on) => pages.broadcast({ type: "ack", message, emoji, on }),
     async file(id) {
       return (await uploads.find(id)) === null ? null : uploads.open(id);
     },
@@ -130,7 +130,7 @@ export function createWebchat(ports: WebchatPorts): Webchat {
       const { part } = await uploads.say(request);
       const attachments = (await uploads.filesOf(part)).map(shown);
       chat.attached(part, attachments);
-      pages.tell({ type: "attached", id: part, attachments });
+      pages.broadcast({ type: "attached", id: part, attachments });
     },
     uploads,
     problem,
@@ -185,7 +185,7 @@ function createPages(chat: WebchatHistory) {
     }
   };
   return {
-    tell: broadcast,
+    broadcast,
     async refresh() {
       await chat.refresh();
       for (const session of all) bring(session);
@@ -294,7 +294,7 @@ function createFollower(
         await pages.refresh();
         if (chat.find("taken", id) === null) return;
         chat.decided(id, { decision, rule, credit });
-        pages.tell({ type: "decided", id, decision, rule });
+        pages.broadcast({ type: "decided", id, decision, rule });
       });
     } else if (kind === "send" && isOurs(line) && line.status === "sent" && !line.draft) {
       then(() => delivered(line.id));

@@ -148,7 +148,7 @@ export interface Scenario {
   readonly configsAt?: readonly string[];
 }
 
-export const said = (line: ScenarioLine): readonly Inbound[] =>
+export const messagesOf = (line: ScenarioLine): readonly Inbound[] =>
   "in" in line ? [line.in] : "history" in line ? line.history.messages : [];
 
 /** A key that identifies a chat. */
@@ -161,7 +161,7 @@ export const chatKey = ({
 
 /** Adds the chats that first appear in this line. */
 export function noteChats(chats: Map<string, Inbound["chat"]>, line: ScenarioLine): void {
-  for (const message of said(line)) {
+  for (const message of messagesOf(line)) {
     const key = chatKey(message);
     if (!chats.has(key)) chats.set(key, message.chat);
   }

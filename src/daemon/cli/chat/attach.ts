@@ -36,7 +36,7 @@ const answerSchema = z.object({
 });
 const errorSchema = z.object({ error: z.object({ message: z.string() }) });
 
-export function createAttacher({ find, print: tell }: AttachPorts): Attacher {
+export function createAttacher({ find, print }: AttachPorts): Attacher {
   let files: string[] = [];
   let work: Promise<void> = Promise.resolve();
 
@@ -44,9 +44,9 @@ export function createAttacher({ find, print: tell }: AttachPorts): Attacher {
     const path = pathOf(argument);
     const name = basename(path);
     const found = await stat(path).catch(() => null);
-    if (found?.isFile() !== true) return tell(`(no file at ${oneLine(path, 200)})`);
+    if (found?.isFile() !== true) return print(`(no file at ${oneLine(path, 200)})`);
     const daemon = await find();
-    if (daemon === null) return tell("(not attached: the daemon does not answer)");
+    if (daemon === null) return print("(not attached: the daemon does not answer)");
     const answer = await fetch(
       `${daemon.base}/api/webchat/uploads?name=${encodeURIComponent(name)}`,
       {
@@ -59,22 +59,22 @@ export function createAttacher({ find, print: tell }: AttachPorts): Attacher {
     const body: unknown = await answer.json();
     if (!answer.ok) {
       const error = errorSchema.safeParse(body);
-      return tell(`(not attached: ${error.data?.error.message ?? answer.status})`);
+      return print(`(not attached: ${error.data?.error.message ?? answer.status})`);
     }
     const { id, bytes } = answerSchema.parse(body);
     files.push(id);
-    tell(`(attached ${oneLine(name, 120)}, ${bytes} bytes; it goes with your next line)`);
+    print(`(attached ${oneLine(name, 120)}, ${bytes} bytes; it goes with your next line)`);
   }
 
   return {
     takes(line) {
       const path = order.exec(line)?.[1]?.trim();
       if (!order.test(line)) return false;
-      if (path === undefined || path === "") tell("(/attach needs the path of a file)");
+      if (path === undefined || path === "") print("(/attach needs the path of a file)");
       else
         work = work
           .then(() => attach(path))
-          .catch((error: unknown) => tell(`(not attached: ${oneLine(String(error), 200)})`));
+          .catch((error: unknown) => print(`(not attached: ${oneLine(String(error), 200)})`));
       return true;
     },
     async forLine() {

@@ -55,14 +55,14 @@ export async function loadConfig(options: Pick<Options, "config" | "stateDir">) 
     return {
       ...(await readWithOverrides(path, stateDir, overrides, reading)),
       path,
-      said: overrides,
+      overrides,
     };
   } catch (error) {
     if (overrides.length === 0) throw error;
     const loaded = await readWithOverrides(path, stateDir, [], reading);
     const why = error instanceof Error ? error.message : String(error);
     const left = `${join(stateDir, overridesFileName)} is ignored, because the config is invalid with it: ${why}`;
-    return { ...loaded, path, said: [], warnings: [...loaded.warnings, left] };
+    return { ...loaded, path, overrides: [], warnings: [...loaded.warnings, left] };
   }
 }
 
@@ -160,7 +160,7 @@ function flagsOf(options: Options): Readonly<Record<string, unknown>> {
 }
 
 async function show(path: string | undefined, options: Options): Promise<void> {
-  const { config, raw, said: overrides } = await loadConfig(options);
+  const { config, raw, overrides } = await loadConfig(options);
   const below = (name: string) =>
     path === undefined ||
     name === path ||

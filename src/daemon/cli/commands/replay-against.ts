@@ -47,8 +47,8 @@ function comparedOf(line: StreamLine): Compared | null {
     }
     case "send": {
       const { key, replyTo, status, text } = one.line;
-      const said = `${status}: ${text}`;
-      return { t, what: "reply", id: replyTo ?? "", key, value: said };
+      const value = `${status}: ${text}`;
+      return { t, what: "reply", id: replyTo ?? "", key, value };
     }
     case "dropped":
       return { t, what: "drop", id: one.line.message, key: one.line.key, value: one.line.why };

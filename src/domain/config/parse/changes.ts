@@ -1,7 +1,7 @@
 /**
  * Config differences and origins
  * ==============================
- * Both walk the leaves of parsed configs. Secret values never appear in a result.
+ * Both visit the leaves of parsed configs. Secret values never appear in a result.
  */
 
 import { redacted } from "../../redact-secrets.ts";

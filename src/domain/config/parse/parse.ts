@@ -54,21 +54,21 @@ function checkDrivers(
 ): void {
   const known = [...drivers.keys(), autoKind];
   const check = (holder: { driver?: { kind: string } | undefined }, path: PropertyKey[]) => {
-    const given = holder.driver;
-    if (given === undefined || given.kind === autoKind) return;
-    const driver = drivers.get(given.kind);
+    const driverConfig = holder.driver;
+    if (driverConfig === undefined || driverConfig.kind === autoKind) return;
+    const driver = drivers.get(driverConfig.kind);
     if (driver === undefined) {
       problems.push({
         code: "EAR_CONFIG_INVALID",
         path: [...path, "kind"],
         message:
           `${pathText(path)} is wrong: expected one of ${known.join(", ")}, ` +
-          `received ${JSON.stringify(given.kind.slice(0, 64))}`,
+          `received ${JSON.stringify(driverConfig.kind.slice(0, 64))}`,
       });
       return;
     }
-    const checked = checkPart(driver.configSchema as z.ZodType, given, path, problems);
-    if (checked !== null) holder.driver = { ...checked, kind: given.kind };
+    const checked = checkPart(driver.configSchema as z.ZodType, driverConfig, path, problems);
+    if (checked !== null) holder.driver = { ...checked, kind: driverConfig.kind };
   };
   check(config.agents.defaults, ["agents", "defaults", "driver"]);
   config.agents.list.forEach((agent, index) => {
