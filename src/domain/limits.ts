@@ -41,6 +41,8 @@ export const limits = {
   peerBotsCountMax: 50,
   creditsCountMax: 200,
   ownMessagesCountMax: 64,
+  /** Messages of a conversation that a reply by id alone may refer to. */
+  heardMessagesCountMax: 32,
   spokenRoutesCountMax: 64,
   inboxFlushesMax: 1_000,
   batchMessagesCountMax: 200,

@@ -9,6 +9,7 @@
  * It knows one agent and the lines of the room, not the effects of commands or of an agent's tools.
  */
 import type { EngagementInput, Membership, Rule, Verdict } from "../domain/decision.ts";
+import { limits } from "../domain/limits.ts";
 import type { Inbound } from "../domain/message.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
 import { referenceVerdict } from "./reference-ladder.ts";
@@ -30,6 +31,8 @@ export class ReferenceConversation {
   readonly pending = new Map<string, string>();
   /** Threads in which one of our messages was delivered. */
   readonly ownThreads = new Set<string>();
+  /** Ids of the latest messages of a group, for replies that name nothing else. */
+  #heard: string[] = [];
   /** Turns that bots have caused since the last message of a person. */
   botTurns = 0;
   membership: Membership | null = null;
@@ -45,6 +48,7 @@ export class ReferenceConversation {
     this.speakers.delete(author.id);
     this.speakers.set(author.id, { name: author.name, isBot, lastSeenAt: at });
     const verdict = this.#isMuted && isBot ? muted : referenceVerdict(this.#input(message, at));
+    this.#heard = [...this.#heard, message.id].slice(-heardMax);
     const { decision, rule, credit } = verdict;
     if (credit === "consumed") this.credits.delete(author.id);
     if (credit === "slid")
@@ -67,6 +71,11 @@ export class ReferenceConversation {
     for (const id of ids) this.pending.delete(id);
   }
 
+  #isOthers({ id, authorId, authorIsSelf }: NonNullable<Inbound["replyTo"]>): boolean {
+    if (authorIsSelf !== undefined) return !authorIsSelf;
+    return authorId !== undefined || this.#heard.includes(id);
+  }
+
   get #isMuted(): boolean {
     const { hardLimit } = this.#settings.loopGuard;
     return hardLimit > 0 && this.botTurns >= hardLimit;
@@ -87,7 +96,7 @@ export class ReferenceConversation {
         mentionsSelf: self,
         mentionsOthers: !self && mentions.length > 0,
         repliesToSelf: replyTo?.authorIsSelf === true,
-        repliesToOther: replyTo?.authorIsSelf === false,
+        repliesToOther: replyTo !== null && this.#isOthers(replyTo),
         explicitOnly: message.explicitOnly,
       },
       rules: this.#settings.engagement,
@@ -103,6 +112,7 @@ export class ReferenceConversation {
   }
 }
 
+const heardMax = limits.heardMessagesCountMax;
 const muted = { decision: "observe", rule: "loop-guard" satisfies Rule, credit: "none" } as const;
 
 /** Text without quoted lines and links, which call nobody. */

@@ -172,6 +172,7 @@ const context: Projected<ConversationContext> = {
   typing: route,
   ownMessages: list("plain"),
   siblingMessages: list("plain"),
+  heardMessages: list("plain"),
   spokenIn: list("plain"),
 };
 

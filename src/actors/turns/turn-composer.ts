@@ -140,7 +140,21 @@ async function readTurn(
   const batch = read.map((message, index) => ({ ...message, ...shown[index] }));
   const context = await readMessages(ports, overheard);
   ports.contextTools.opened({ turnId, conv, key, since: seq, refs: [...overheard, ...addressed] });
-  return { batch, context, images };
+  const authors = new Map([...context, ...batch].map(({ id, author }) => [id, author.name]));
+  return {
+    batch: batch.map((message) => withParentName(message, authors)),
+    context: context.map((message) => withParentName(message, authors)),
+    images,
+  };
+}
+
+/** A reply by id alone, with the author of its parent if the turn is shown the parent, too. */
+function withParentName(message: BatchMessage, authors: ReadonlyMap<string, string>): BatchMessage {
+  const { replyTo } = message;
+  if (replyTo === null || replyTo.authorId !== undefined || replyTo.authorIsSelf === true)
+    return message;
+  const authorName = replyTo.authorName ?? authors.get(replyTo.id);
+  return authorName === undefined ? message : { ...message, replyTo: { ...replyTo, authorName } };
 }
 
 /**

@@ -103,6 +103,8 @@ export interface ConversationContext {
   readonly ownMessages: readonly string[];
   /** The same of other agents here, so that a reply to them is none to us. */
   readonly siblingMessages: readonly string[];
+  /** The same of everyone else, outside direct chats: the platform may not say who is replied to. */
+  readonly heardMessages: readonly string[];
   /** Threads in which a message of ours was delivered, oldest first. */
   readonly spokenIn: readonly string[];
 }
@@ -134,6 +136,7 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     abortedLastRun: false,
     ownMessages: [],
     siblingMessages: [],
+    heardMessages: [],
     spokenIn: [],
   };
 }

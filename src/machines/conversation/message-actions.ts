@@ -50,8 +50,10 @@ export function recordDecision({ context, effects }: Step, event: AnalyzedMessag
   context.counters = analysis.counters;
   context.ledger = removeExpiredCredits(context.ledger, at);
   effects.push({ type: "decided", seq, messageId: message.id, ...analysis.verdict });
-  if (analysis.isNew && message.chat.kind !== "direct")
-    effects.push({ type: "membership.refresh", route: routeOf(message) });
+  if (message.chat.kind === "direct") return;
+  const earlier = context.heardMessages.slice(1 - limits.heardMessagesCountMax);
+  context.heardMessages = [...earlier, message.id];
+  if (analysis.isNew) effects.push({ type: "membership.refresh", route: routeOf(message) });
 }
 
 /** Observed: kept for awareness. */
@@ -168,6 +170,12 @@ export function seedHistory({ context }: Step, event: HistorySeeded): void {
     if (!author.isSelf) spoken.push({ message, at });
   }
   context.buffer = seedBuffer(context.buffer, entries);
+  const idsOf = (self: boolean) =>
+    entries.flatMap((entry) => (entry.self === self ? entry.id : []));
+  // What came meanwhile is newer than the history.
+  const { ownMessages, heardMessages } = context;
+  context.ownMessages = latest(idsOf(true), ownMessages, limits.ownMessagesCountMax);
+  context.heardMessages = latest(idsOf(false), heardMessages, limits.heardMessagesCountMax);
   const since = context.participants;
   for (const { message, at } of spoken)
     context.participants = noteSpeaker(context.participants, message.author, at, days).participants;

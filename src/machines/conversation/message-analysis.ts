@@ -102,11 +102,12 @@ function inputOf(
   membership: Membership | null,
   fromBot: boolean,
 ): EngagementInput {
-  const { settings, ownMessages, siblingMessages } = context;
+  const { settings, ownMessages, siblingMessages, heardMessages } = context;
   const { namesOnly } = event;
   const signals = signalsOf(event.message, {
     ownMessages,
     siblingMessages,
+    heardMessages,
     everyoneMentions: settings.everyoneMentions,
   });
   return {

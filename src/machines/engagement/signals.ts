@@ -17,6 +17,8 @@ export interface SignalFacts {
   readonly ownMessages: readonly string[];
   /** The same of other agents here, who write under our account. @default none */
   readonly siblingMessages?: readonly string[];
+  /** The same of everyone else. @default none */
+  readonly heardMessages?: readonly string[];
   /** @everyone counts as a mention of us. */
   readonly everyoneMentions: boolean;
 }
@@ -46,18 +48,19 @@ function mentionsSelf(message: Inbound, everyoneMentions: boolean): boolean {
 }
 
 /**
- * Who wrote the message replied to. Our own ids know it where the platform does not; an author that
- * nobody knows is neither us nor someone else.
+ * Who wrote the message replied to. Where the platform does not say, the ids of recent messages do; an
+ * author that nobody knows is neither us nor someone else.
  */
 function parentOf(
   replyTo: Inbound["replyTo"],
-  { ownMessages, siblingMessages = [] }: SignalFacts,
+  { ownMessages, siblingMessages = [], heardMessages = [] }: SignalFacts,
 ): "self" | "other" | "unknown" {
   if (replyTo === null) return "unknown";
   if (siblingMessages.includes(replyTo.id)) return "other";
   if (replyTo.authorIsSelf !== undefined) return replyTo.authorIsSelf ? "self" : "other";
   if (ownMessages.includes(replyTo.id)) return "self";
-  return replyTo.authorId === undefined ? "unknown" : "other";
+  const isOther = replyTo.authorId !== undefined || heardMessages.includes(replyTo.id);
+  return isOther ? "other" : "unknown";
 }
 
 /** The text without quoted lines and links, as far as matching looks. Linear. */

@@ -130,6 +130,7 @@ const table: { readonly [Name in keyof StoredContext]: Field<StoredContext[Name]
   abortedLastRun: flag("a"),
   ownMessages: plain("o", strings),
   siblingMessages: plain("e", strings),
+  heardMessages: plain("c", strings),
   spokenIn: plain("h", strings),
 };
 const rows = Object.entries(table) as [keyof StoredContext, Field<unknown>][];

@@ -1,5 +1,6 @@
 /** The walk of a turn through the chart: batches, lanes, outcomes, locks, acks and typing. */
 import { describe, expect, test } from "vitest";
+import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import { Rig } from "../../support/runtime/conversation-rig.ts";
 
 const direct = { id: "dm", kind: "direct" } as const;
@@ -391,6 +392,38 @@ describe("what the room sees", () => {
     rig.say("bob", "by the way");
     rig.answer("yes");
     expect(rig.of("block").map(({ quote }) => quote)).toEqual([true]);
+  });
+
+  test("a reply by id alone to a message of someone else is aimed at them", () => {
+    const rig = new Rig();
+    rig.say("bob", "shall we?", { id: "b1" });
+    rig.say("ann", "earshot", { to: "us" });
+    rig.wait(500);
+    rig.answer("yes");
+    rig.end();
+    rig.sent();
+    expect(rig.say("ann", "let's", { replyTo: { id: "b1" } })).toBe("addressed-elsewhere");
+    expect(rig.say("cy", "me too", { replyTo: { id: "b1" } })).toBe("reply-to-other");
+    // It is remembered with the conversation.
+    const { settings } = rig;
+    rig.conversation = createConversation({
+      key: "rig",
+      settings,
+      record: rig.conversation.record(),
+    });
+    expect(rig.say("ann", "let's", { replyTo: { id: "b1" } })).toBe("addressed-elsewhere");
+    expect(rig.say("ann", "well?", { replyTo: { id: "T1-0" } })).toBe("reply");
+    expect(rig.say("ann", "and you", { replyTo: { id: "unknown" } })).toBe("sticky");
+  });
+
+  test("replies by id alone are known for messages of a history, too", () => {
+    const rig = new Rig();
+    const past = [rig.message("bob", "x", { id: "b1" }).message];
+    const ours = rig.message("we", "y", { id: "o1" }).message;
+    const own = { ...ours, author: { ...ours.author, isSelf: true } };
+    rig.step({ type: "history.seeded", at: 0, seq: 99, messages: [...past, own] });
+    expect(rig.say("ann", "sure", { replyTo: { id: "b1" } })).toBe("reply-to-other");
+    expect(rig.say("ann", "sure", { replyTo: { id: "o1" } })).toBe("reply");
   });
 
   test("nobody else spoke, though history was read: no quote", () => {

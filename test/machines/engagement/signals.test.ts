@@ -1,13 +1,10 @@
 /** Facts come from the platform's structure; what it could not tell stays untold. */
 import { describe, expect, test } from "vitest";
 import { type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
-import { ownWords, signalsOf } from "../../../src/machines/engagement/signals.ts";
+import { ownWords, type SignalFacts, signalsOf } from "../../../src/machines/engagement/signals.ts";
 import { growthOver16, linearMax } from "../../support/runtime/growth.ts";
 
-const signals = (
-  over: Partial<InboundInput>,
-  facts: Partial<{ ownMessages: string[]; everyoneMentions: boolean }> = {},
-) =>
+const signals = (over: Partial<InboundInput>, facts: Partial<SignalFacts> = {}) =>
   signalsOf(
     inboundSchema.parse({
       channel: "telegram",
@@ -47,6 +44,21 @@ describe("replies", () => {
     expect(to({ id: "m0", authorId: "u2", authorIsSelf: false })).toBe("other");
     expect(to({ id: "m0" }, ["m0"])).toBe("self");
     expect(to({ id: "m0", authorId: "u2" })).toBe("other");
+  });
+  test("a reply by id alone to a message heard here is a reply to its author", () => {
+    const replies = (id: string, facts: Partial<SignalFacts>) => {
+      const { repliesToSelf, repliesToOther } = signals({ replyTo: { id } }, facts);
+      return { repliesToSelf, repliesToOther };
+    };
+    const heardMessages = ["m0"];
+    expect(replies("m0", { heardMessages })).toEqual({
+      repliesToSelf: false,
+      repliesToOther: true,
+    });
+    expect(replies("m9", { heardMessages }).repliesToOther).toBe(false);
+    // The platform's own report comes first.
+    const own = { id: "m0", authorIsSelf: true };
+    expect(signals({ replyTo: own }, { heardMessages }).repliesToSelf).toBe(true);
   });
   test("an author nobody knows is neither us nor someone else", () => {
     expect(to({ id: "m0" })).toBe("unknown");
