@@ -37,7 +37,7 @@ describe("A01 an unsigned post", () => {
       expect(answer.status).toBe(401);
       expect(await answer.json()).toMatchObject({ error: { code: "signature" } });
     }
-    // What is no JSON is not told so: nobody looked.
+    // Invalid JSON gets no other answer: it was not read.
     expect((await door.post(kitchen, "{{{")).status).toBe(401);
     expect(door.rows()).toBe(before);
     const taken = await door.post(kitchen, body, signed(body));
@@ -93,7 +93,7 @@ describe("A02 a wrong signature", () => {
     const door = await openHookDaemon();
     const body = `{"chat": {"id": "room", "kind": "group"},\n "id": "m1", "author": {"id": "ann"}}`;
     const before = door.rows();
-    const anew = JSON.stringify(JSON.parse(body));
+    const fresh = JSON.stringify(JSON.parse(body));
     const flipped = signed(body)["earshot-signature"]?.replace(/.$/, (c) =>
       c === "0" ? "1" : "0",
     );
@@ -102,8 +102,8 @@ describe("A02 a wrong signature", () => {
       [body, signed(body, { secret: otherSecret })],
       [body, signed(`${body} `)],
       [`${body}\n`, signed(body)],
-      [anew, signed(body)],
-      [body, signed(anew)],
+      [fresh, signed(body)],
+      [body, signed(fresh)],
       ["", signed(body)],
       [body, { ...signed(body), "earshot-signature": flipped as string }],
       [body, { ...signed(body), "earshot-timestamp": nowSeconds(-1) }],
@@ -176,9 +176,9 @@ describe("A03 time", () => {
       expect(await answer.json()).toEqual({ taken: [{ id: "m1" }] });
     }
     expect(door.rows()).toBe(before + 1);
-    // The message's own id stands behind that: signed anew it is still the same message.
-    const anew = signed(body, { timestamp: nowSeconds(-3) });
-    expect((await door.post(kitchen, body, anew)).status).toBe(200);
+    // The message's own id protects against that: signed again it is still the same message.
+    const fresh = signed(body, { timestamp: nowSeconds(-3) });
+    expect((await door.post(kitchen, body, fresh)).status).toBe(200);
     expect(door.rows()).toBe(before + 1);
     const other = messageBody("m2");
     expect((await door.post(kitchen, other, signed(other))).status).toBe(200);

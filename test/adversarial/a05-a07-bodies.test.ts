@@ -192,12 +192,12 @@ describe("A05 a socket that has not said who it is", () => {
     });
     expect(await closed).toBe(1_006);
     const page = new WebSocket(url);
-    const told: string[] = [];
+    const reported: string[] = [];
     const taken = new Promise<void>((resolve) =>
       page.on("message", (data) => {
-        told.push(JSON.parse(String(data)).type);
-        if (told.includes("taken")) resolve();
-        if (told.length > 1) return;
+        reported.push(JSON.parse(String(data)).type);
+        if (reported.includes("taken")) resolve();
+        if (reported.length > 1) return;
         const text = "a long story ".repeat(5_000);
         page.send(JSON.stringify({ type: "message", id: "long", text, replyTo: null }));
       }),
@@ -206,7 +206,7 @@ describe("A05 a socket that has not said who it is", () => {
       page.send(JSON.stringify({ type: "hello", token: door.daemon.token, after: 0 }));
     });
     await taken;
-    expect(told).toContain("taken");
+    expect(reported).toContain("taken");
     page.terminate();
   });
 });

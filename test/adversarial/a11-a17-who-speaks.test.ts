@@ -1,42 +1,43 @@
 /**
- * A11 to A17: who may speak. On a Telegram of real sockets where it is about what a platform can be
- * made to say, each beside the person whom the same config lets in.
+ * A11 to A17: who may speak. On a Telegram of real sockets where a platform's messages matter, each
+ * attack beside a person that the same config admits.
  */
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../src/actors/simulation/simulated-platforms.ts";
 import { parseConfig } from "../../src/domain/config/index.ts";
 import { limits } from "../../src/domain/limits.ts";
 import { World } from "../support/runtime/world.ts";
-import { type House, openHouse } from "../support/telegram/telegram-rooms.ts";
+import { openTelegramRooms, type TelegramRooms } from "../support/telegram/telegram-rooms.ts";
 
 const quick = { messages: { inbound: { debounceMs: 20, debounceMaxMs: 100 } } };
-/** People's ids are given when the house is built: the first two are Ann and Bob. */
+/** People's ids are assigned when the rooms are opened: the first two are Ann and Bob. */
 const ann = 7_001;
 const bob = 7_002;
 const listed = (who: number) => ({
   ...quick,
   access: { dmPolicy: "allowlist", allowFrom: [`telegram:${who}`] },
 });
-const direct = (house: House, who: { id: number }) => house.server.world.direct(who as never);
+const direct = (rooms: TelegramRooms, who: { id: number }) =>
+  rooms.server.world.direct(who as never);
 /** What the bot has said to somebody. */
-const told = (house: House, who: { id: number }) =>
-  house.server.world.answers(direct(house, who)).map(({ text }) => text ?? "");
+const reported = (rooms: TelegramRooms, who: { id: number }) =>
+  rooms.server.world.answers(direct(rooms, who)).map(({ text }) => text ?? "");
 
 test("A11 a stranger is denied without a word, and the log tells it once", async () => {
-  const house = await openHouse({ workers: 0, config: listed(ann) });
-  const eve = house.server.world.user("Eve");
-  const room = direct(house, eve);
-  const said = Array.from({ length: 20 }, (_, n) => house.server.world.say(room, eve, `hi ${n}`));
-  await house.until(() => said.every((one) => house.decision(one) !== undefined), "decisions");
+  const rooms = await openTelegramRooms({ workers: 0, config: listed(ann) });
+  const eve = rooms.server.world.user("Eve");
+  const room = direct(rooms, eve);
+  const said = Array.from({ length: 20 }, (_, n) => rooms.server.world.say(room, eve, `hi ${n}`));
+  await rooms.until(() => said.every((one) => rooms.decision(one) !== undefined), "decisions");
   for (const one of said)
-    expect(house.decision(one)).toMatchObject({ decision: "denied", rule: "dm-policy" });
-  expect(house.logs.filter((line) => line.includes("message.denied"))).toHaveLength(1);
+    expect(rooms.decision(one)).toMatchObject({ decision: "denied", rule: "dm-policy" });
+  expect(rooms.logs.filter((line) => line.includes("message.denied"))).toHaveLength(1);
   // The twin: who is listed is answered, and only they were.
-  house.say("ann", "hello", {}, direct(house, house.people.ann));
-  await house.until(() => told(house, house.people.ann).length > 0, "the answer");
-  expect(told(house, eve)).toEqual([]);
-  expect(house.prompts()).toHaveLength(1);
-  expect(house.server.calls("sendChatAction").every(({ chat_id }) => chat_id !== eve.id)).toBe(
+  rooms.say("ann", "hello", {}, direct(rooms, rooms.people.ann));
+  await rooms.until(() => reported(rooms, rooms.people.ann).length > 0, "the answer");
+  expect(reported(rooms, eve)).toEqual([]);
+  expect(rooms.prompts()).toHaveLength(1);
+  expect(rooms.server.calls("sendChatAction").every(({ chat_id }) => chat_id !== eve.id)).toBe(
     true,
   );
 });
@@ -47,8 +48,8 @@ test("A12 a name, a username or what looks like the owner's grants nothing", asy
     access: { dmPolicy: "allowlist" },
     commands: { ownerAllowFrom: [`telegram:${ann}`] },
   };
-  const house = await openHouse({ workers: 0, config });
-  const { world } = house.server;
+  const rooms = await openTelegramRooms({ workers: 0, config });
+  const { world } = rooms.server;
   const twins = [
     ...["Ann", "Аnn", "A\u200bnn", "\u202eAnn", `telegram:${ann}`, String(ann)].map((name) =>
       world.user(name, { username: "ann" }),
@@ -56,12 +57,12 @@ test("A12 a name, a username or what looks like the owner's grants nothing", asy
     world.user("Eve", { last_name: "Ann", username: String(ann) }),
   ];
   const said = twins.map((twin) => world.say(world.direct(twin), twin, "/config show"));
-  const real = house.say("ann", "/config show", {}, direct(house, house.people.ann));
-  await house.until(() => house.decision(real) !== undefined, "the decision");
-  for (const one of said) expect(house.decision(one)).toMatchObject({ decision: "denied" });
-  await house.until(() => told(house, house.people.ann).length > 0, "the answer");
-  expect(told(house, house.people.ann)[0]).toContain("Sections:");
-  for (const twin of twins) expect(told(house, twin)).toEqual([]);
+  const real = rooms.say("ann", "/config show", {}, direct(rooms, rooms.people.ann));
+  await rooms.until(() => rooms.decision(real) !== undefined, "the decision");
+  for (const one of said) expect(rooms.decision(one)).toMatchObject({ decision: "denied" });
+  await rooms.until(() => reported(rooms, rooms.people.ann).length > 0, "the answer");
+  expect(reported(rooms, rooms.people.ann)[0]).toContain("Sections:");
+  for (const twin of twins) expect(reported(rooms, twin)).toEqual([]);
 });
 
 test("A13 an id is that very text on that very channel and account", async () => {
@@ -71,7 +72,8 @@ test("A13 an id is that very text on that very channel and account", async () =>
     world.say("hi", { chat: { id: chat, kind: "direct" }, author: { id } });
   for (const id of ["0123", " 123", "123 ", "123\n", "-123", "1230", "telegram:123", "１２３", "9"])
     await say(id, "123");
-  // A group's id is nobody's, and somebody of a book is known on their account alone.
+  // A group's id belongs to no person, and a person in the access store is known on their account
+  // alone.
   await world.say("hi", { chat: { id: "-9", kind: "group" }, author: { id: "9" } });
   const person = { channel: "telegram", account: "work", id: "5" };
   await world.runtime.access().allow({ ...person, scope: "direct" }, "telegram:1");
@@ -97,27 +99,27 @@ test("A13 an id is that very text on that very channel and account", async () =>
 });
 
 test("A14 who was let in to direct chats is not heard in a group that lists others", async () => {
-  const house = await openHouse({
+  const rooms = await openTelegramRooms({
     workers: 0,
     config: {
       ...quick,
       access: { dmPolicy: "pairing", groupAllowFrom: [`telegram:${bob}`] },
     },
   });
-  const room = direct(house, house.people.ann);
-  house.say("ann", "may I?", {}, room);
-  await house.until(() => told(house, house.people.ann).length > 0, "the code");
-  const code = /\b[A-HJ-NP-Z2-9]{8}\b/.exec(told(house, house.people.ann)[0] ?? "")?.[0] ?? "";
-  const approved = await house.runtime.access().approve(code, "console");
+  const room = direct(rooms, rooms.people.ann);
+  rooms.say("ann", "may I?", {}, room);
+  await rooms.until(() => reported(rooms, rooms.people.ann).length > 0, "the code");
+  const code = /\b[A-HJ-NP-Z2-9]{8}\b/.exec(reported(rooms, rooms.people.ann)[0] ?? "")?.[0] ?? "";
+  const approved = await rooms.runtime.access().approve(code, "console");
   expect(approved).toMatchObject({ outcome: "approved", owner: true });
-  house.say("ann", "thank you", {}, room);
-  await house.until(() => told(house, house.people.ann).length > 1, "the answer");
+  rooms.say("ann", "thank you", {}, room);
+  await rooms.until(() => reported(rooms, rooms.people.ann).length > 1, "the answer");
   // Not even as the owner: groups have lists of their own.
-  const hers = house.say("ann", "@scout_bot and here?");
-  const his = house.say("bob", "@scout_bot here I am");
-  await house.answers(1);
-  expect(house.decision(hers)).toMatchObject({ decision: "denied", rule: "group-policy" });
-  expect(house.decision(his)).toMatchObject({ decision: "engage", rule: "mention" });
+  const hers = rooms.say("ann", "@scout_bot and here?");
+  const his = rooms.say("bob", "@scout_bot here I am");
+  await rooms.answers(1);
+  expect(rooms.decision(hers)).toMatchObject({ decision: "denied", rule: "group-policy" });
+  expect(rooms.decision(his)).toMatchObject({ decision: "engage", rule: "mention" });
 });
 
 describe("A15 lists", () => {
@@ -162,32 +164,32 @@ describe("A15 lists", () => {
 });
 
 test("A16 edits, reactions, buttons, forwards, posts and bots pass the same gate", async () => {
-  const house = await openHouse({
+  const rooms = await openTelegramRooms({
     workers: 0,
     config: { ...quick, access: { groupAllowFrom: [`telegram:${bob}`] } },
   });
-  const { world } = house.server;
+  const { world } = rooms.server;
   const robot = world.user("Robot", { is_bot: true });
   const origin = { type: "user", sender_user: world.users.get(bob), date: 1 };
   const hers = [
-    house.say("ann", "@scout_bot hi"),
-    house.say("ann", "@scout_bot his words", { extra: { forward_origin: origin } }),
-    house.say("ann", "@scout_bot as the group", { extra: { sender_chat: house.group.chat } }),
-    world.say(house.group, robot, "@scout_bot beep"),
+    rooms.say("ann", "@scout_bot hi"),
+    rooms.say("ann", "@scout_bot his words", { extra: { forward_origin: origin } }),
+    rooms.say("ann", "@scout_bot as the group", { extra: { sender_chat: rooms.group.chat } }),
+    world.say(rooms.group, robot, "@scout_bot beep"),
     world.say(world.channel("News"), robot, "@scout_bot news"),
   ];
-  await house.until(() => hers.every((one) => house.decision(one) !== undefined), "decisions");
+  await rooms.until(() => hers.every((one) => rooms.decision(one) !== undefined), "decisions");
   for (const one of hers)
-    expect(house.decision(one)).toMatchObject({ decision: "denied", rule: "group-policy" });
-  const rows = await house.store.lastSeq();
+    expect(rooms.decision(one)).toMatchObject({ decision: "denied", rule: "group-policy" });
+  const rows = await rooms.store.lastSeq();
   const user = world.users.get(ann);
-  world.edit(house.group, hers[0] as never, "@scout_bot what I meant");
+  world.edit(rooms.group, hers[0] as never, "@scout_bot what I meant");
   world.post({
     callback_query: { id: "1", from: user, chat_instance: "x", data: "go", message: hers[0] },
   });
   world.post({
     message_reaction: {
-      chat: house.group.chat,
+      chat: rooms.group.chat,
       message_id: 100,
       user,
       date: 1,
@@ -196,18 +198,18 @@ test("A16 edits, reactions, buttons, forwards, posts and bots pass the same gate
     },
   });
   // Nobody at all behind it.
-  const { from: _, ...nobody } = world.build(house.group, user as never, { text: "@scout_bot ?" });
+  const { from: _, ...nobody } = world.build(rooms.group, user as never, { text: "@scout_bot ?" });
   world.post({ message: nobody });
-  const his = house.say("bob", "@scout_bot hello");
-  world.edit(house.group, his, "@scout_bot hello there");
-  await house.answers(1);
-  expect(house.decision(nobody as never)).toMatchObject({ decision: "denied" });
-  const edits = (await house.store.scan(rows, 100)).filter(({ body }) =>
+  const his = rooms.say("bob", "@scout_bot hello");
+  world.edit(rooms.group, his, "@scout_bot hello there");
+  await rooms.answers(1);
+  expect(rooms.decision(nobody as never)).toMatchObject({ decision: "denied" });
+  const edits = (await rooms.store.scan(rows, 100)).filter(({ body }) =>
     body.includes('"message.edited"'),
   );
   expect(edits.map(({ body }) => body.includes("hello there"))).toEqual([true]);
-  expect(house.prompts().join()).not.toContain("what I meant");
-  expect(world.answers(house.group)).toHaveLength(1);
+  expect(rooms.prompts().join()).not.toContain("what I meant");
+  expect(world.answers(rooms.group)).toHaveLength(1);
 });
 
 describe("A17 codes", () => {
@@ -221,9 +223,10 @@ describe("A17 codes", () => {
 
   test("A17 of a thousand guesses five are looked at; the right one elsewhere is good, once", async () => {
     const world = await start();
-    const book = world.runtime.access();
+    const accessStore = world.runtime.access();
     const issue = async () =>
-      (await book.issue({ role: "owner", ttlMs: limits.claimMsMax, by: "console" }))?.code ?? "";
+      (await accessStore.issue({ role: "owner", ttlMs: limits.claimMsMax, by: "console" }))?.code ??
+      "";
     const code = await issue();
     const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
     const guess = (n: number) => `claim-AAA${letters[n % 32]}${letters[(n >> 5) % 32]}A-BBBBBB`;
@@ -234,8 +237,8 @@ describe("A17 codes", () => {
     expect(decided.every(({ decision, rule }) => decision === "denied" && rule === "claim")).toBe(
       true,
     );
-    expect(book.list().guesses).toMatchObject([{ count: limits.codeGuessesMax }]);
-    expect(book.list().grants).toEqual([]);
+    expect(accessStore.list().guesses).toMatchObject([{ count: limits.codeGuessesMax }]);
+    expect(accessStore.list().grants).toEqual([]);
     for (const [id, decision] of [
       ["7", "claim"],
       ["8", "denied"],
@@ -254,31 +257,31 @@ describe("A17 codes", () => {
   test("A17 a thousand guesses at a pairing on the console let nobody in; the lock ends", async () => {
     const world = await start();
     await dm(world, "7", "hi");
-    const book = world.runtime.access();
-    const [waiting] = book.list().pairings;
+    const accessStore = world.runtime.access();
+    const [waiting] = accessStore.list().pairings;
     const outcomes = [];
     for (let n = 0; n < 1_000; n += 1)
       outcomes.push(
-        (await book.approve(`AAAA${1_000 + n}`.replace(/[01]/g, "B"), "console")).outcome,
+        (await accessStore.approve(`AAAA${1_000 + n}`.replace(/[01]/g, "B"), "console")).outcome,
       );
     expect(outcomes.filter((one) => one === "unknown")).toHaveLength(limits.codeGuessesMax);
-    expect((await book.approve(waiting?.code ?? "", "console")).outcome).toBe("locked");
+    expect((await accessStore.approve(waiting?.code ?? "", "console")).outcome).toBe("locked");
     await world.pass(limits.codeLockMs);
-    expect((await book.approve(waiting?.code ?? "", "console")).outcome).toBe("approved");
-    expect((await book.approve(waiting?.code ?? "", "console")).outcome).toBe("unknown");
+    expect((await accessStore.approve(waiting?.code ?? "", "console")).outcome).toBe("approved");
+    expect((await accessStore.approve(waiting?.code ?? "", "console")).outcome).toBe("unknown");
   });
 
   test("A17 a code is too old after its time", async () => {
     const world = await start();
-    const book = world.runtime.access();
-    const issued = await book.issue({ role: "member", ttlMs: 60_000, by: "console" });
+    const accessStore = world.runtime.access();
+    const issued = await accessStore.issue({ role: "member", ttlMs: 60_000, by: "console" });
     await dm(world, "7", "hi");
-    const [waiting] = book.list().pairings;
+    const [waiting] = accessStore.list().pairings;
     await world.pass(limits.pairingMsMax);
     await dm(world, "8", issued?.code ?? "");
     expect(world.decisions().at(-1)).toMatchObject({ decision: "denied", rule: "claim" });
-    expect((await book.approve(waiting?.code ?? "", "console")).outcome).toBe("unknown");
-    expect(book.list()).toMatchObject({ pairings: [], claims: [], grants: [] });
+    expect((await accessStore.approve(waiting?.code ?? "", "console")).outcome).toBe("unknown");
+    expect(accessStore.list()).toMatchObject({ pairings: [], claims: [], grants: [] });
   });
 
   test("A17 a flood of strangers on one account keeps nobody waiting on another", async () => {

@@ -15,7 +15,7 @@ import {
   type SessionWorld,
   sessionWorld,
 } from "../support/runtime/session-world.ts";
-import { type House, openHouse } from "../support/telegram/telegram-rooms.ts";
+import { openTelegramRooms, type TelegramRooms } from "../support/telegram/telegram-rooms.ts";
 
 const owners = {
   commands: { ownerAllowFrom: ["telegram:ann"], allowFrom: { "*": ["telegram:ann"] } },
@@ -136,7 +136,7 @@ describe("A18 words that are read", () => {
 });
 
 describe("A18 words that are said", () => {
-  /** Everything that an order could have left behind, but for what the agent is told. */
+  /** Everything that a command could have changed, except for the agent's input. */
   async function standing(world: SessionWorld) {
     const settings = async (key: string) =>
       (await world.runtime.session(key))?.settings ?? defaultSessionSettings;
@@ -159,8 +159,8 @@ describe("A18 words that are said", () => {
     return world;
   }
 
-  /** Says them, and checks that the agent was told them and that nothing else happened. */
-  async function onlyTold(texts: readonly string[], more: object): Promise<void> {
+  /** Sends them, and checks that the agent received them and that nothing else happened. */
+  async function onlyText(texts: readonly string[], more: object): Promise<void> {
     const world = await opened();
     const before = await standing(world);
     for (const text of texts) await world.talk(text, { direct: true, ...more });
@@ -175,12 +175,12 @@ describe("A18 words that are said", () => {
 
   prop.prop([fc.array(some, { minLength: 1, maxLength: 6 })], once)(
     "by somebody else are words for the agent, and change nothing",
-    (texts) => onlyTold(texts, { author: { id: "eve", name: "telegram:ann" } }),
+    (texts) => onlyText(texts, { author: { id: "eve", name: "telegram:ann" } }),
   );
 
   prop.prop([fc.array(wrapped, { minLength: 1, maxLength: 6 })], once)(
     "by an owner in a quote, a fence or quotation marks are words for the agent, and change nothing",
-    (texts) => onlyTold(texts, {}),
+    (texts) => onlyText(texts, {}),
   );
 
   prop.prop([fc.array(some, { minLength: 1, maxLength: 6 })], once)(
@@ -228,60 +228,60 @@ describe("A18 words that are said", () => {
 
 describe("A18 on a Telegram", () => {
   const quick = { messages: { inbound: { debounceMs: 20, debounceMaxMs: 100 } } };
-  /** Ann is the first person of the house. */
+  /** Ann is the first person of the rooms. */
   const config = { ...quick, commands: { ownerAllowFrom: ["telegram:7001"] } };
-  const dm = (house: House, who: "ann" | "bob") =>
-    house.server.world.direct(house.people[who] as never);
-  const settled = async (house: House, said: readonly { message_id: number }[]) =>
-    house.until(() => said.every((one) => house.decision(one as never) !== undefined), "decisions");
-  const levels = async (house: House) =>
-    (await house.runtime.sessions({ limit: 10, all: true })).map(({ settings }) => settings);
+  const dm = (rooms: TelegramRooms, who: "ann" | "bob") =>
+    rooms.server.world.direct(rooms.people[who] as never);
+  const settled = async (rooms: TelegramRooms, said: readonly { message_id: number }[]) =>
+    rooms.until(() => said.every((one) => rooms.decision(one as never) !== undefined), "decisions");
+  const levels = async (rooms: TelegramRooms) =>
+    (await rooms.runtime.sessions({ limit: 10, all: true })).map(({ settings }) => settings);
 
   test("a stranger's orders are words, an owner's quote is a quote, and an owner is obeyed", async () => {
-    const house = await openHouse({ workers: 0, config });
+    const rooms = await openTelegramRooms({ workers: 0, config });
     const attempts = [
       ...["/stop", "/reset", "/model x", "hey /elevated full", "/exec security=full", "/restart"],
       ...["hello\n/think high", "∕think high", "／stop", "`/think max`", "> /think max"],
       ...["/config set access.dmPolicy open", "/allowlist add 7002", "/approve K7QM", "/whoami"],
     ];
-    const tried = attempts.map((text) => house.say("bob", text, {}, dm(house, "bob")));
+    const tried = attempts.map((text) => rooms.say("bob", text, {}, dm(rooms, "bob")));
     const shown = ["> /think max", "see `/stop`", "```\n/new\n```", "∕think high"].map((text) =>
-      house.say("ann", text, {}, dm(house, "ann")),
+      rooms.say("ann", text, {}, dm(rooms, "ann")),
     );
-    await settled(house, [...tried, ...shown]);
+    await settled(rooms, [...tried, ...shown]);
     for (const one of [...tried, ...shown])
-      expect(house.decision(one)).toMatchObject({ decision: "engage", rule: "dm" });
-    for (const settings of await levels(house)) expect(settings).toEqual(defaultSessionSettings);
-    expect(house.sends().filter(({ id }) => id.startsWith("command-"))).toEqual([]);
+      expect(rooms.decision(one)).toMatchObject({ decision: "engage", rule: "dm" });
+    for (const settings of await levels(rooms)) expect(settings).toEqual(defaultSessionSettings);
+    expect(rooms.sends().filter(({ id }) => id.startsWith("command-"))).toEqual([]);
 
-    const obeyed = house.say("ann", "/think max", {}, dm(house, "ann"));
-    await settled(house, [obeyed]);
-    expect(house.decision(obeyed)).toMatchObject({ decision: "command" });
-    await house.until(
+    const obeyed = rooms.say("ann", "/think max", {}, dm(rooms, "ann"));
+    await settled(rooms, [obeyed]);
+    expect(rooms.decision(obeyed)).toMatchObject({ decision: "command" });
+    await rooms.until(
       () =>
-        house.server.world.answers(dm(house, "ann")).some(({ text }) => text === "Thinking: max."),
+        rooms.server.world.answers(dm(rooms, "ann")).some(({ text }) => text === "Thinking: max."),
       "the answer",
     );
-    expect((await levels(house)).map(({ thinking }) => thinking).sort()).toEqual(["max"]);
-    expect(house.server.world.answers(dm(house, "bob")).map(({ text }) => text)).not.toContain(
+    expect((await levels(rooms)).map(({ thinking }) => thinking).sort()).toEqual(["max"]);
+    expect(rooms.server.world.answers(dm(rooms, "bob")).map(({ text }) => text)).not.toContain(
       "Thinking: max.",
     );
   });
 
   test("what a platform marks as code, or as passed on, orders nothing", async () => {
-    const house = await openHouse({ workers: 0, config });
-    const room = dm(house, "ann");
-    const marked = house.say(
+    const rooms = await openTelegramRooms({ workers: 0, config });
+    const room = dm(rooms, "ann");
+    const marked = rooms.say(
       "ann",
       "/think max",
       { entities: [{ type: "code", offset: 0, length: 10 }] },
       room,
     );
-    const sender = { type: "user", sender_user: house.people.ann, date: 1_700_000_000 };
-    const passedOn = house.say("ann", "/think max", { extra: { forward_origin: sender } }, room);
-    await settled(house, [marked, passedOn]);
+    const sender = { type: "user", sender_user: rooms.people.ann, date: 1_700_000_000 };
+    const passedOn = rooms.say("ann", "/think max", { extra: { forward_origin: sender } }, room);
+    await settled(rooms, [marked, passedOn]);
     for (const one of [marked, passedOn])
-      expect(house.decision(one)).toMatchObject({ decision: "engage" });
-    for (const settings of await levels(house)) expect(settings).toEqual(defaultSessionSettings);
+      expect(rooms.decision(one)).toMatchObject({ decision: "engage" });
+    for (const settings of await levels(rooms)) expect(settings).toEqual(defaultSessionSettings);
   });
 });

@@ -115,13 +115,13 @@ test("a recording holds no more at its end than after its first third", async ()
     access: async () => [],
   };
   const at: number[] = [];
-  let told = 0;
+  let reported = 0;
   for await (const text of recordingText(store, { since: 0, redact: true })) {
     if (!text.includes('"in":')) continue;
-    told += 1;
-    if (told % (count / 3) === 0) at.push(held().heap);
+    reported += 1;
+    if (reported % (count / 3) === 0) at.push(held().heap);
   }
-  expect(told).toBe(count);
+  expect(reported).toBe(count);
   const [third = 0, , end = 0] = at;
   expect(end - third).toBeLessThan(1_500_000);
 }, 120_000);

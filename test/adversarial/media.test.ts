@@ -21,12 +21,12 @@ import { composeTurnPrompt } from "../../src/machines/prompt/prompt.ts";
 import {
   item,
   never,
-  openDesk,
+  openService,
   program,
   settingsOf,
   tempFolder,
 } from "../support/runtime/media-service.ts";
-import { openHouse } from "../support/runtime/media-world.ts";
+import { openMediaWorld } from "../support/runtime/media-world.ts";
 import { sampleFiles, startMediaServer } from "../support/servers/media.ts";
 
 const { png, ogg, zip } = sampleFiles;
@@ -52,11 +52,11 @@ describe("A23 addresses that lead inside", () => {
     const server = await startMediaServer();
     server.serve("/", "<title>inside</title>", "text/html");
     const url = place.replace("PORT", String(server.port));
-    const { desk } = openDesk();
-    const page = await desk.follow({ id: "link", url }, extract, never);
+    const { service: mediaService } = openService();
+    const page = await mediaService.follow({ id: "link", url }, extract, never);
     expect(page).toMatchObject({ text: null, title: null });
     expect(page.note).not.toBeNull();
-    const file = await desk.read(item({ kind: "file", url }), extract, never);
+    const file = await mediaService.read(item({ kind: "file", url }), extract, never);
     expect(file).toMatchObject({ text: null, bytes: null });
     expect(server.connections()).toBe(0);
   });
@@ -64,8 +64,12 @@ describe("A23 addresses that lead inside", () => {
   test("A23 the same link is read where it is allowed, so the refusals are refusals", async () => {
     const server = await startMediaServer();
     server.serve("/", "<title>inside</title>", "text/html");
-    const { desk } = openDesk({}, { allowPrivate: [server.origin] });
-    const page = await desk.follow({ id: "link", url: `${server.origin}/` }, extract, never);
+    const { service: mediaService } = openService({}, { allowPrivate: [server.origin] });
+    const page = await mediaService.follow(
+      { id: "link", url: `${server.origin}/` },
+      extract,
+      never,
+    );
     expect(page.title).toBe("inside");
   });
 });
@@ -74,14 +78,14 @@ test("A23 an address that came with a message, or in it, is refused through the 
   const server = await startMediaServer();
   server.serve("/x", "inside");
   const url = `http://127.0.0.1:${server.port}/x`;
-  const house = await openHouse({ config: { media: { links: { kind: "extract" } } } });
-  await house.ask(`read ${url}`, { attachments: [{ id: "gone", kind: "file", url }] });
-  const [prompt = ""] = house.prompts();
+  const world = await openMediaWorld({ config: { media: { links: { kind: "extract" } } } });
+  await world.ask(`read ${url}`, { attachments: [{ id: "gone", kind: "file", url }] });
+  const [prompt = ""] = world.prompts();
   expect(prompt).toContain(`[Attachment link] ${url}, it leads to a private place`);
   const [, name = ""] = /attachment_id:(a\d+-0)/.exec(prompt) ?? [];
-  const told = await house.ask(`call attachment_fetch {"attachment_id":"${name}"}`);
-  expect(told).toBe("file, not fetched: it leads to a private place.");
-  expect(prompt + told).not.toContain("inside");
+  const reported = await world.ask(`call attachment_fetch {"attachment_id":"${name}"}`);
+  expect(reported).toBe("file, not fetched: it leads to a private place.");
+  expect(prompt + reported).not.toContain("inside");
   expect(server.connections()).toBe(0);
 });
 
@@ -93,10 +97,10 @@ describe("A24 addresses that change on the way", () => {
     outside.on("/", (_request, response) =>
       response.writeHead(302, { location: `${inside.origin}/` }).end(),
     );
-    const { desk } = openDesk({}, { allowPrivate: [outside.origin] });
+    const { service: mediaService } = openService({}, { allowPrivate: [outside.origin] });
     const url = `${outside.origin}/`;
-    const page = await desk.follow({ id: "link", url }, extract, never);
-    const file = await desk.read(item({ kind: "file", url }), extract, never);
+    const page = await mediaService.follow({ id: "link", url }, extract, never);
+    const file = await mediaService.read(item({ kind: "file", url }), extract, never);
     expect([page.note, file.note]).toEqual([
       "it leads to a private place",
       "not fetched: it leads to a private place",
@@ -119,7 +123,7 @@ describe("A24 addresses that change on the way", () => {
         return found.map((address) => ({ address, family: 4 }));
       },
     });
-    const desk = openMediaService({
+    const mediaService = openMediaService({
       folder: join(tempFolder(), "media"),
       log: () => undefined,
       unique: () => "u",
@@ -128,7 +132,7 @@ describe("A24 addresses that change on the way", () => {
     });
     const settings = settingsOf({ timeoutMs: 300, links: { kind: "extract" } });
     const url = `http://rebind.test:${inside.port}/`;
-    const page = await desk.follow({ id: "link", url }, settings, never);
+    const page = await mediaService.follow({ id: "link", url }, settings, never);
     expect(page).toMatchObject({ title: null, text: null });
     expect(asked).toBe(1);
     expect(inside.connections()).toBe(0);
@@ -150,9 +154,9 @@ describe("A25 names that are paths", () => {
   test.each(names)("A25 a file named %j lies under a name of ours", async (name) => {
     const root = tempFolder();
     const folder = join(root, "media");
-    const { desk } = openDesk({ f1: Buffer.from("words") }, { folder });
+    const { service: mediaService } = openService({ f1: Buffer.from("words") }, { folder });
     const file = item({ kind: "file", name });
-    expect((await desk.read(file, settingsOf({}), never)).text).toBe("words");
+    expect((await mediaService.read(file, settingsOf({}), never)).text).toBe("words");
     expect(readdirSync(folder).sort()).toEqual([file.id, `${file.id}.json`]);
     expect(readdirSync(root)).toEqual(["media"]);
     expect(readFileSync(join(folder, `${file.id}.json`), "utf8")).not.toContain(name);
@@ -197,8 +201,8 @@ describe("A25 names that are paths", () => {
     const file = item({ kind: "file" });
     symlinkSync(victim, join(folder, file.id));
     symlinkSync(victim, join(folder, `${file.id}.json`));
-    const { desk } = openDesk({ f1: Buffer.from("words") }, { folder });
-    expect((await desk.read(file, settingsOf({}), never)).text).toBe("words");
+    const { service: mediaService } = openService({ f1: Buffer.from("words") }, { folder });
+    expect((await mediaService.read(file, settingsOf({}), never)).text).toBe("words");
     expect(readFileSync(victim, "utf8")).toBe("precious");
     expect(lstatSync(join(folder, file.id)).isSymbolicLink()).toBe(false);
   });
@@ -211,8 +215,8 @@ describe("A25 names that are paths", () => {
     mkdirSync(precious);
     writeFileSync(join(precious, "kept"), "kept");
     symlinkSync(precious, join(folder, "link"));
-    const { desk } = openDesk({}, { folder });
-    await desk.prune(Date.now() + 1_000, 0);
+    const { service: mediaService } = openService({}, { folder });
+    await mediaService.prune(Date.now() + 1_000, 0);
     expect(readdirSync(folder)).toEqual([]);
     expect(existsSync(join(precious, "kept"))).toBe(true);
   });
@@ -222,7 +226,7 @@ describe("A26 files that are not what they claim", () => {
   test("A26 a stream without end stops at the cap, and nothing is left of it", async () => {
     let given = 0;
     let closed = false;
-    const { desk, folder } = openDesk({
+    const { service: mediaService, folder } = openService({
       f1: async function* () {
         try {
           for (;;) {
@@ -235,7 +239,7 @@ describe("A26 files that are not what they claim", () => {
       },
     });
     const endless = item({ kind: "video", bytes: 10 });
-    const { note } = await desk.read(endless, settingsOf({ maxBytes: 1_000_000 }), never);
+    const { note } = await mediaService.read(endless, settingsOf({ maxBytes: 1_000_000 }), never);
     expect(note).toBe("not fetched: it is larger than 1000000 bytes");
     expect(given).toBeLessThan(1_000_000 + 3 * 65_536);
     expect(readdirSync(folder)).toEqual([]);
@@ -243,9 +247,9 @@ describe("A26 files that are not what they claim", () => {
   });
 
   test("A26 a file that says itself that it is too large is not begun", async () => {
-    const { desk, fetched } = openDesk({ f1: png });
+    const { service: mediaService, fetched } = openService({ f1: png });
     const huge = item({ kind: "image", bytes: 10_000_000_000 });
-    const { note } = await desk.read(huge, settingsOf({}), never);
+    const { note } = await mediaService.read(huge, settingsOf({}), never);
     expect(note).toBe("not fetched: it is larger than 20971520 bytes");
     expect(fetched()).toBe(0);
   });
@@ -274,9 +278,9 @@ describe("A26 files that are not what they claim", () => {
     onTestFinished(() => void server.close());
     const { port } = server.address() as { port: number };
     const origin = `http://127.0.0.1:${port}`;
-    const { desk, folder } = openDesk({}, { allowPrivate: [origin] });
+    const { service: mediaService, folder } = openService({}, { allowPrivate: [origin] });
     const big = item({ kind: "file", bytes: 10, url: `${origin}/` });
-    const reading = await desk.read(big, settingsOf({ maxBytes: 2_000_000 }), never);
+    const reading = await mediaService.read(big, settingsOf({ maxBytes: 2_000_000 }), never);
     expect(reading).toMatchObject({ text: null, bytes: null });
     expect(reading.note).toMatch(/^not fetched: /);
     expect(written).toBeLessThan(50_000_000);
@@ -284,14 +288,14 @@ describe("A26 files that are not what they claim", () => {
   });
 
   test("A26 a source that stalls is given up in time", async () => {
-    const { desk } = openDesk({
+    const { service: mediaService } = openService({
       f1: async function* () {
         yield png;
         await new Promise(() => undefined);
       },
     });
     const stuck = item({ kind: "image" });
-    const { note } = await desk.read(stuck, settingsOf({ timeoutMs: 200 }), never);
+    const { note } = await mediaService.read(stuck, settingsOf({ timeoutMs: 200 }), never);
     expect(note).toBe("not fetched: it took longer than 200 ms");
   });
 
@@ -308,16 +312,16 @@ describe("A26 files that are not what they claim", () => {
   ] as const)(
     "A26 a %s that is something else is handed to nobody",
     async (kind, mime, bytes, note) => {
-      const { desk } = openDesk({ f1: bytes });
+      const { service: mediaService } = openService({ f1: bytes });
       const model = program("require('fs').writeFileSync(process.argv[1] + '.ran', '')");
       const command = { kind: "command", ...model };
       const settings = settingsOf({ audio: command, image: command, video: command });
       const liar = item({ kind, mime });
-      expect(await desk.read(liar, settings, never)).toMatchObject({ text: null, note });
-      expect(await desk.picture(liar, settings, never)).toMatchObject({ image: null });
+      expect(await mediaService.read(liar, settings, never)).toMatchObject({ text: null, note });
+      expect(await mediaService.picture(liar, settings, never)).toMatchObject({ image: null });
       const honest = item({ kind: "audio", id: "f1" });
-      const twin = openDesk({ f1: ogg });
-      expect((await twin.desk.read(honest, settings, never)).note).toBe("no words in it");
+      const twin = openService({ f1: ogg });
+      expect((await twin.service.read(honest, settings, never)).note).toBe("no words in it");
     },
   );
 
@@ -326,16 +330,16 @@ describe("A26 files that are not what they claim", () => {
     const bomb = Buffer.from(png);
     bomb.writeUInt32BE(50_000, 16);
     bomb.writeUInt32BE(50_000, 20);
-    const { desk, folder } = openDesk({ f1: bomb, f2: zip });
+    const { service: mediaService, folder } = openService({ f1: bomb, f2: zip });
     const before = process.memoryUsage().rss;
     const image = item({ kind: "image" });
-    expect(await desk.picture(image, settingsOf({}), never)).toEqual({
+    expect(await mediaService.picture(image, settingsOf({}), never)).toEqual({
       image: null,
       note: "not shown: it is 50000 by 50000 points",
     });
     expect(readFileSync(join(folder, image.id))).toEqual(bomb);
     const archive = item({ kind: "file", id: "f2" });
-    const reading = await desk.read(archive, settingsOf({}), never);
+    const reading = await mediaService.read(archive, settingsOf({}), never);
     expect(reading).toMatchObject({ text: null, mime: "application/zip", bytes: zip.length });
     expect(readFileSync(join(folder, archive.id))).toEqual(zip);
     expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);

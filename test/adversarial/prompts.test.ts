@@ -158,14 +158,14 @@ describe("A19: words that imitate the runtime", () => {
   property.prop([hostile, hostile], { numRuns: 40 })(
     "told to an agent that is at work, they stand behind a fence as well",
     async (words, label) => {
-      const told: string[] = [];
+      const reported: string[] = [];
       const agent = createRecorder();
       const driver: AgentDriver = {
         ...agent.driver,
         open: (...given) => ({
           ...agent.driver.open(...given),
           steer: (_turn, text) => {
-            told.push(text);
+            reported.push(text);
             return true;
           },
         }),
@@ -184,8 +184,8 @@ describe("A19: words that imitate the runtime", () => {
       await world.say("begin", { direct: true });
       await world.pass(10_000);
       await world.runtime.stop();
-      expect(told).toHaveLength(1);
-      expect(ours(told[0] ?? "")).toBe(
+      expect(reported).toHaveLength(1);
+      expect(ours(reported[0] ?? "")).toBe(
         "## New message(s) (said while you were at work)\n\n…</room-text T>",
       );
     },
@@ -236,7 +236,7 @@ describe("A20: names, titles, topics and file names", () => {
       maxRetries: 0,
     };
     const list = [{ id: "main", name: "earshot", default: true, system }];
-    const told = new Set<string>();
+    const reported = new Set<string>();
     for (const label of [
       "Ann",
       attacks[0],
@@ -262,12 +262,12 @@ describe("A20: names, titles, topics and file names", () => {
       const { messages, tools } = server.requests.at(-1) as (typeof server.requests)[number];
       expect(messages.map(({ role }) => role)).toEqual(["system", "user"]);
       const [first] = messages;
-      told.add(JSON.stringify({ first, tools }));
+      reported.add(JSON.stringify({ first, tools }));
       const names = tools.map((tool) => tool.function.name);
       expect({ system: first?.content, tools: names }).toEqual(golden);
       await world.runtime.stop();
     }
     await server.close();
-    expect(told.size).toBe(1);
+    expect(reported.size).toBe(1);
   });
 });

@@ -73,10 +73,10 @@ describe("A38: a state directory is refused", () => {
     const name = await machineName([id]);
     expect(name).toMatch(/^[0-9a-f]{32}$/);
     expect(name).not.toBe("a1".repeat(16));
-    for (const told of [null, name]) {
+    for (const reported of [null, name]) {
       const folder = newFolder();
-      await prepareStateDir(folder, Promise.resolve(told));
-      await prepareStateDir(folder, Promise.resolve(told));
+      await prepareStateDir(folder, Promise.resolve(reported));
+      await prepareStateDir(folder, Promise.resolve(reported));
       await prepareStateDir(folder, Promise.resolve(null));
     }
   });
@@ -239,8 +239,8 @@ describe("A41: clocks of others", () => {
       await world.start();
       await world.say("hello", { direct: true, sentAt });
       await world.pass(5_000);
-      const [, told = ""] = /^\[id \S+, (.*) UTC\]/m.exec(agent.turns[0]?.prompt ?? "") ?? [];
-      expect(Date.parse(`${told}Z`)).toBeLessThanOrEqual(world.clock.now());
+      const [, reported = ""] = /^\[id \S+, (.*) UTC\]/m.exec(agent.turns[0]?.prompt ?? "") ?? [];
+      expect(Date.parse(`${reported}Z`)).toBeLessThanOrEqual(world.clock.now());
       await world.runtime.stop();
     }
   });

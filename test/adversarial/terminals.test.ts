@@ -200,19 +200,19 @@ describe("A36: nothing that a terminal obeys is printed by", () => {
 
   test("the log at a terminal, its own colours aside", async () => {
     let shown = "";
-    const { log: tell } = await createLog({
+    const { log: send } = await createLog({
       level: "trace",
       pretty: true,
       write: (line) => {
         shown += line;
       },
     });
-    tell("warn", "send", {
+    send("warn", "send", {
       [evil]: evil,
       list: [evil, { [evil]: evil }],
       long: evil.repeat(9_999),
     });
-    tell("error", "api.failed", { error: new Error(evil) });
+    send("error", "api.failed", { error: new Error(evil) });
     expect(shown.trimEnd().split("\n")).toHaveLength(2);
     expect(shown.length).toBeLessThan(20_000);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
@@ -224,14 +224,14 @@ describe("A36: nothing that a terminal obeys is printed by", () => {
     const stop = new AbortController();
     const answer = await fetch(`${daemon.base}/api/events`, { headers, signal: stop.signal });
     await post({ chat: group, id: `m4${evil}`, author, text: evil });
-    let told = "";
+    let reported = "";
     for await (const part of answer.body as ReadableStream<Uint8Array>) {
-      told += new TextDecoder().decode(part);
-      if (told.includes("m4")) break;
+      reported += new TextDecoder().decode(part);
+      if (reported.includes("m4")) break;
     }
     stop.abort();
-    harmless("the event stream", told);
-    const lines = told.split("\n").filter((line) => line.startsWith("data: "));
+    harmless("the event stream", reported);
+    const lines = reported.split("\n").filter((line) => line.startsWith("data: "));
     expect(
       lines.map((line) => JSON.parse(line.slice(6))).some(({ id }) => id === `m4${evil}`),
     ).toBe(true);

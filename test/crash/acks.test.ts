@@ -1,7 +1,7 @@
 /**
- * kill -9 while messages carry their eyes, at random instants, with Telegram there or away. When
- * the daemon is back and has done its work, Telegram shows no eye on any message, and is not told
- * any more that somebody is typing.
+ * kill -9 while messages have reactions on them, at random times, with Telegram there or away. When
+ * the daemon is back and has done its work, Telegram shows no reaction on any message, and gets no
+ * further typing indicators.
  */
 import { expect, test } from "vitest";
 import { rounds } from "../support/rounds.ts";
@@ -25,7 +25,7 @@ const config = {
 
 test(`${kills} kills leave no eye and nobody typing`, async () => {
   const random = chance(seed);
-  const told = `seed ${seed}`;
+  const reported = `seed ${seed}`;
   const daemon = await telegramDaemon(config);
   const { server } = daemon;
   let said = 0;
@@ -38,7 +38,7 @@ test(`${kills} kills leave no eye and nobody typing`, async () => {
       await pause(random() * 200);
     }
     // Something is under way, whatever it is.
-    await server.until(() => server.calls("setMessageReaction").length > heard, told, 30_000);
+    await server.until(() => server.calls("setMessageReaction").length > heard, reported, 30_000);
     await pause(random() * 1_200);
     const isAway = random() < 0.5;
     if (isAway) await server.down();
@@ -50,17 +50,17 @@ test(`${kills} kills leave no eye and nobody typing`, async () => {
   await daemon.start();
   const rows = () => daemon.get("/api/outbox?state=pending,sending,waiting,in-doubt,dead,expired");
   await server
-    .until(() => daemon.reacted().length === 0, `no eye is left, ${told}`, 60_000)
+    .until(() => daemon.reacted().length === 0, `no eye is left, ${reported}`, 60_000)
     .catch(async (error: Error) => {
       const status = JSON.stringify([await daemon.get("/api/status"), await rows()]);
       throw new Error(`${error.message}: ${daemon.reacted()} ${status}`);
     });
   await daemon.quiet();
-  expect(daemon.reacted(), told).toEqual([]);
+  expect(daemon.reacted(), reported).toEqual([]);
   const typed = server.calls("sendChatAction").length;
-  expect(typed, told).toBeGreaterThan(0);
+  expect(typed, reported).toBeGreaterThan(0);
   await pause(1_500);
-  expect(server.calls("sendChatAction"), told).toHaveLength(typed);
+  expect(server.calls("sendChatAction"), reported).toHaveLength(typed);
   // It still works: the last word is answered, with an eye that comes and goes.
   const last = daemon.say("ann", "still there?");
   await server.until(
@@ -69,5 +69,5 @@ test(`${kills} kills leave no eye and nobody typing`, async () => {
     15_000,
   );
   await daemon.quiet();
-  expect(daemon.reacted(), told).toEqual([]);
+  expect(daemon.reacted(), reported).toEqual([]);
 }, 240_000);

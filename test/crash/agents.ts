@@ -29,10 +29,10 @@ const askMainThread: AskParent = (turn) =>
     const call = crypto.randomUUID();
     const channel = new BroadcastChannel(agentCalls);
     channel.onmessage = ({ data }) => {
-      const told = data as { call?: string; answer?: string };
-      if (told.call !== call) return;
+      const reported = data as { call?: string; answer?: string };
+      if (reported.call !== call) return;
       channel.close();
-      resolve(told.answer ?? "");
+      resolve(reported.answer ?? "");
     };
     channel.postMessage({ asked: { ...turn, call } });
   });

@@ -32,14 +32,14 @@ const onPoint = (point: string) => {
   if (left === 0) process.kill(process.pid, "SIGKILL");
 };
 
-const tell = (message: FromChild) => process.send?.(message);
+const notify = (message: FromChild) => process.send?.(message);
 let calls = 0;
 const open = new Map<number, (answer: string) => void>();
 const ask = (what: "send" | "agent", id: string, text: string, chat: string) =>
   new Promise<string>((resolve) => {
     calls += 1;
     open.set(calls, resolve);
-    tell({ type: "ask", call: calls, what, id, text, chat });
+    notify({ type: "ask", call: calls, what, id, text, chat });
   });
 
 const askAgent: AskParent = (turn) => ask("agent", turn.id, turn.text, turn.chat);
@@ -72,7 +72,8 @@ const runtime = createRuntime({
   random: createRandom(),
   digest: sha256,
   log: (level, event, fields) => {
-    if (level === "error" || level === "fatal") tell({ type: "log", event, fields: { ...fields } });
+    if (level === "error" || level === "fatal")
+      notify({ type: "log", event, fields: { ...fields } });
   },
   store,
   sessionFiles: createSessionFiles((agentId) => join(folder, "agents", agentId)),
@@ -93,27 +94,27 @@ process.on("message", (message: ToChild) => {
     open.get(message.call)?.(message.answer);
     open.delete(message.call);
   } else if (message.type === "busy") {
-    void tellBusy();
+    void reportBusy();
   } else if (message.type === "stop") {
     void stop();
   } else {
     const inbound = inboundSchema.parse(message.inbound);
     runtime
       .ingest("telegram", "default", [{ type: "message", message: inbound }])
-      .then(() => tell({ type: "acked", id: inbound.id }))
+      .then(() => notify({ type: "acked", id: inbound.id }))
       .catch((error: Error) =>
-        tell({ type: "log", event: "refused", fields: { error: error.message } }),
+        notify({ type: "log", event: "refused", fields: { error: error.message } }),
       );
   }
 });
 process.on("disconnect", () => process.exit(0));
 
-async function tellBusy(): Promise<void> {
+async function reportBusy(): Promise<void> {
   // What a host is still working on stands in no table yet.
   const isSettled = await Promise.race([runtime.settled().then(() => true), later(5_000)]);
   const [runs, rows] = await Promise.all([store.runs(), store.outboxOpen()]);
   const open = rows.filter(({ state }) => state !== "in-doubt");
-  tell({ type: "busy", count: runs.length + open.length + (isSettled ? 0 : 1) });
+  notify({ type: "busy", count: runs.length + open.length + (isSettled ? 0 : 1) });
 }
 
 const later = (ms: number) =>
@@ -128,4 +129,4 @@ async function stop(): Promise<void> {
 }
 
 await runtime.start();
-tell({ type: "ready" });
+notify({ type: "ready" });

@@ -50,8 +50,7 @@ export const crashConfig = {
     inbound: { debounceMs: 5, debounceMaxMs: 20 },
     queue: { mode: "queue", debounceMs: 0, cap: 1_000 },
   },
-  // A turn that was killed three times fails, which is told to the room; that would not be an
-  // answer.
+  // A turn that was killed three times fails, which is reported to the room; that is no answer.
   errors: { notifyRoom: "never" },
   typing: { mode: "never" },
   turn: { maxConcurrentTurns: 50 },

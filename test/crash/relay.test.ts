@@ -1,7 +1,7 @@
 /**
- * kill -9 in rooms whose agents answer one after the other: whatever dies, no agent is asked before
- * those ahead of it are through, everybody is asked in the end, and what one has said is told to
- * the others exactly once. EARSHOT_SEED repeats a run's choices.
+ * kill -9 in rooms whose agents answer one after the other: whatever dies, no agent is called
+ * before those ahead of it are done, every agent is called in the end, and the others get each
+ * answer exactly once. EARSHOT_SEED repeats a run's choices.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -69,7 +69,7 @@ class Rooms {
     const agent = chat.split(":")[1] ?? "";
     if (what === "agent") for (const id of text.split("\n")) this.asked.push({ agent, id });
     const answer = what === "send" ? `p${call}` : `${agent} on ${text.replaceAll("\n", " ")}`;
-    setTimeout(() => tell(child, { type: "answer", call, answer }), this.#random() * 15);
+    setTimeout(() => notify(child, { type: "answer", call, answer }), this.#random() * 15);
   }
 
   async traffic(ms: number): Promise<void> {
@@ -90,7 +90,7 @@ class Rooms {
       text: id,
       author: { id: room, name: room },
     };
-    tell(this.#process, { type: "say", inbound });
+    notify(this.#process, { type: "say", inbound });
   }
 
   async kill(): Promise<void> {
@@ -106,7 +106,7 @@ class Rooms {
       calm = isStill && (await askBusy(this.#process as ChildProcess)) === 0 ? calm + 1 : 0;
       await new Promise((done) => setTimeout(done, 50));
     }
-    tell(this.#process, { type: "stop" });
+    notify(this.#process, { type: "stop" });
     await this.#gone();
   }
 
@@ -142,7 +142,7 @@ class Rooms {
 }
 
 // A process that is being killed takes nothing any more; what it missed is said again.
-const tell = (to: ChildProcess | null, message: ToChild) => {
+const notify = (to: ChildProcess | null, message: ToChild) => {
   if (to?.connected === true) to.send(message, () => undefined);
 };
 
@@ -164,22 +164,22 @@ async function killedTooOften(folder: string): Promise<Set<string>> {
   return found;
 }
 
-/** How often each delivered answer was told to the two others. */
-async function toldTwice(folder: string): Promise<{ sent: number; wrong: string[] }> {
+/** How often each delivered answer was passed on to the two others. */
+async function reportedTwice(folder: string): Promise<{ sent: number; wrong: string[] }> {
   const store = await openSqliteStore({ path: join(folder, "earshot.db") });
   const sent = await store.outboxByState(["sent"], 1_000_000);
-  const told = new Map<string, number>();
+  const reported = new Map<string, number>();
   for (const row of await store.scan(0, 1_000_000)) {
     const event = decodeEvent(row);
     if (event.type !== "fellow.spoke") continue;
     const words = `${event.message.chat.id} ${event.message.text}`;
-    told.set(words, (told.get(words) ?? 0) + 1);
+    reported.set(words, (reported.get(words) ?? 0) + 1);
   }
   await store.close();
   const answers = sent.filter(({ kind }) => kind === "reply");
   const wrong = answers.flatMap(({ body }) => {
     const { route, text } = JSON.parse(body) as { route: { chat: { id: string } }; text: string };
-    const times = told.get(`${route.chat.id} ${text}`) ?? 0;
+    const times = reported.get(`${route.chat.id} ${text}`) ?? 0;
     return times === relayAgents.length - 1 ? [] : [`${text}: ${times}`];
   });
   return { sent: answers.length, wrong };
@@ -195,7 +195,7 @@ test("the judge sees who comes too early, and who is left out", () => {
 });
 
 describe.each([0, 1])("agents in turn, killed, with %i worker threads", (workers) => {
-  test(`${kills} kills break no order, leave nobody out, and tell everything once`, async () => {
+  test(`${kills} kills break no order, leave nobody out, and notify everything once`, async () => {
     const folder = mkdtempSync(join(tmpdir(), "earshot-relay-"));
     const random = chance(seed + workers);
     const rooms = new Rooms(folder, workers, random);
@@ -206,7 +206,7 @@ describe.each([0, 1])("agents in turn, killed, with %i worker threads", (workers
     }
     await rooms.start();
     await rooms.end();
-    const { sent, wrong } = await toldTwice(folder);
+    const { sent, wrong } = await reportedTwice(folder);
     const lost = await killedTooOften(folder);
     rmSync(folder, { recursive: true, force: true });
     expect(rooms.early(), `seed ${seed}`).toEqual([]);

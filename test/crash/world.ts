@@ -1,6 +1,6 @@
 /**
- * The world that survives the crashes: a platform that redelivers what was not acknowledged and
- * notes every send, an agent that answers with what it was told, and a nemesis that kills the
+ * The world outside the process that crashes: a platform that redelivers what was not acknowledged
+ * and records every send, an agent that answers with its input, and a nemesis that kills the
  * process.
  */
 import { type ChildProcess, fork } from "node:child_process";
@@ -163,10 +163,10 @@ export class CrashWorld {
       text: id,
       sentAt: 1_700_000_000_000 + Number(id.slice(1)),
     } as const;
-    this.#tell(this.#process, { type: "say", inbound });
+    this.#notify(this.#process, { type: "say", inbound });
   }
 
-  #tell(to: ChildProcess | null, message: ToChild): void {
+  #notify(to: ChildProcess | null, message: ToChild): void {
     // A process that is being killed takes nothing any more; what it missed is delivered again.
     if (to?.connected === true) to.send(message, () => undefined);
   }
@@ -182,6 +182,6 @@ export class CrashWorld {
       if (!standsInFile(this.#folder, text)) this.unwritten.push(text);
     }
     const answer = what === "send" ? `p${this.received.length}` : `re ${text}`;
-    setTimeout(() => this.#tell(from, { type: "answer", call, answer }), this.#random() * 15);
+    setTimeout(() => this.#notify(from, { type: "answer", call, answer }), this.#random() * 15);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * No lane is idle while somebody waits for it. The mistakes: the run, its slot and the line behind
- * it are kept in three places, and one way of ending a run forgets one of them: the abort releases
- * no slot, the recovery drains no line, the message that came last starts no turn.
+ * No turn slot is free while a request waits for it. The mistakes: the run, its slot and the queue
+ * behind it are kept in three places, and one way of ending a run forgets one of them: the abort
+ * releases no slot, the recovery serves no queue, the last message starts no turn.
  */
 import { describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../src/domain/scenario/script.ts";
@@ -32,7 +32,7 @@ const endings: Readonly<Record<string, Ending>> = {
   },
 };
 
-/** One slot for everybody: whoever does not give it back stops all of them. */
+/** One slot for all conversations: one that does not release it stops all others. */
 const config = (mode: string) => ({
   agents: { defaults: { driver: { kind: "scripted" }, maxConcurrent: 1 } },
   messages: { queue: { mode } },

@@ -43,13 +43,13 @@ test.each(modes.flatMap((mode) => Object.keys(ends).map((end) => [mode, end] as 
       await world.pass(moment);
       await world.say("two", { id: "m2", direct: true });
       await world.pass(60_000);
-      const told = `${mode}, ${end}, at ${moment}`;
-      expect([...new Set(batches(world).flat())].sort(), told).toEqual(["m1", "m2"]);
-      expect(batches(world).flat(), told).toHaveLength(2);
-      expect(ended(world), told).toHaveLength(batches(world).length);
+      const reported = `${mode}, ${end}, at ${moment}`;
+      expect([...new Set(batches(world).flat())].sort(), reported).toEqual(["m1", "m2"]);
+      expect(batches(world).flat(), reported).toHaveLength(2);
+      expect(ended(world), reported).toHaveLength(batches(world).length);
       // Unless it joined the first turn, which may be a silent or a failed one, it is answered.
-      if (batches(world).length > 1) expect(world.sent.at(-1)?.text, told).toBe("ok");
-      expect(world.runtime.status().turns, told).toEqual({ running: 0, waiting: 0 });
+      if (batches(world).length > 1) expect(world.sent.at(-1)?.text, reported).toBe("ok");
+      expect(world.runtime.status().turns, reported).toEqual({ running: 0, waiting: 0 });
     }
   },
 );

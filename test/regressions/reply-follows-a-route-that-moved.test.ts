@@ -1,7 +1,7 @@
 /**
- * A reply goes to where its question was asked, whatever is said elsewhere meanwhile. The mistake:
- * the session keeps one "last route", so an answer under way follows whoever spoke last; worse,
- * a private word told to the running agent is answered in front of others.
+ * A reply goes to the place of its question, whatever is written elsewhere meanwhile. The mistake:
+ * the session keeps one "last route", so an answer in progress follows the last author; worse, a
+ * private message steered into the running agent is answered in front of others.
  */
 import { describe, expect, test } from "vitest";
 import type { AgentDriver } from "../../src/domain/ports/index.ts";
@@ -31,7 +31,7 @@ describe.each(modes)("in mode %s", (mode) => {
     await from(world, "bob", "bob's secret");
     await world.pass(60_000);
     const own = ["ann: ann's secret", "bob: bob's secret"];
-    // An interrupted turn says nothing; what is said is said to whom it belongs.
+    // An interrupted turn sends nothing; every answer goes to the author of its question.
     expect(answers(world)).toEqual(mode === "interrupt" ? own.slice(1) : own);
   });
 

@@ -1,7 +1,7 @@
 /**
- * Nobody is shown as typing when nothing is under way. The mistakes: the refreshing timer outlives
- * one of the many ways a turn may end, a slow call started before the end lands after it, or the
- * end is told to the wrong place.
+ * No typing is shown when no turn runs. The mistakes: the refreshing timer outlives one of the many
+ * ways in which a turn may end, a slow call that started before the end completes after it, or the
+ * end goes to the wrong place.
  */
 import { expect, test } from "vitest";
 import type { ScriptStep } from "../../src/domain/scenario/script.ts";
@@ -45,9 +45,9 @@ test.each(Object.entries(endings))("after %s", async (_, { steps = [], fates = [
     await world.pass(1_200_000);
     if (mode === "instant") expect(world.typing).toContain(true);
     expect(world.typing.at(-1) ?? false).toBe(false);
-    const told = world.typed.length;
+    const reported = world.typed.length;
     await world.pass(600_000);
-    expect(world.typed).toHaveLength(told);
+    expect(world.typed).toHaveLength(reported);
     expect(world.runtime.status().turns).toEqual({ running: 0, waiting: 0 });
     expect(world.reactions.filter((one) => one.startsWith("+")).length).toBe(
       world.reactions.filter((one) => one.startsWith("-")).length,

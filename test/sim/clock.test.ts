@@ -1,4 +1,6 @@
-/** Simulated time: it moves when told, never back, and fires in order. */
+/**
+ * Simulated time: it moves on request, never back, and timers fire in order.
+ */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";

@@ -1,6 +1,6 @@
 /**
- * The kit that others test their rules with: rooms that meet every edge and print as a chat, a
- * broken rule that is told in words, and a world that goes on step by step.
+ * The test kit: rooms that meet every edge and print as a chat, a broken rule that is reported as
+ * text, and a world that advances step by step.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

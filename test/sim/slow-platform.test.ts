@@ -15,7 +15,7 @@ const say = (channel: string, round: number) => ({
   },
 });
 
-/** Two rooms at once; sends of the one on Telegram end as told. */
+/** Two rooms at the same time; sends of the one on Telegram end as given. */
 async function talk(send: string) {
   const fate = { channel: "telegram", send, retryAfterMs: 60_000, count: 1_000 };
   const talk = Array.from({ length: rounds }, (_, n) => [say("telegram", n), say("irc", n)]).flat();

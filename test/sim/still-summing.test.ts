@@ -24,8 +24,8 @@ const lines = [
 ];
 
 test("the answer comes after the summary", async () => {
-  const told = await play(lines);
-  const answers = sends(told).filter(({ text }) => text === "one" || text === "two");
+  const reported = await play(lines);
+  const answers = sends(reported).filter(({ text }) => text === "one" || text === "two");
   expect(answers.map(({ text }) => text)).toEqual(["one", "two"]);
   expect(answers.at(-1)?.t).toBe(15_000);
 });

@@ -22,22 +22,22 @@ test("a head that is over before it is tried lets those behind it start, each on
   const clock = new SimulatedClock(0);
   const started: number[] = [];
   let isReady = false;
-  const lanes = createSendQueues({
+  const slots = createSendQueues({
     clock,
     ready: () => isReady,
     start: (item) => {
       const { conv } = item.delivery.row;
       started.push(conv);
-      if (conv % 2 === 1) lanes.remove(item);
+      if (conv % 2 === 1) slots.remove(item);
     },
   });
   for (const conv of [1, 3, 2, 5, 4]) {
     const route = { channel: "irc", account: "default", chat: { id: `${conv}` } };
     const row = { conv, kind: "reply", dueAt: 0 };
-    lanes.add({ delivery: { row, body: { route } }, expiry: null, queue: null } as QueuedDelivery);
+    slots.add({ delivery: { row, body: { route } }, expiry: null, queue: null } as QueuedDelivery);
   }
   isReady = true;
-  lanes.wake("irc", "default");
+  slots.wake("irc", "default");
   expect(started).toEqual([1, 3, 2, 5, 4]);
-  expect(lanes.active()).toBe(2);
+  expect(slots.active()).toBe(2);
 });

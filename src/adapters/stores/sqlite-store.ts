@@ -114,7 +114,7 @@ function checkFile(path: string): void {
   const why = isLink ? "it is a symbolic link" : `it belongs to user ${found.uid}`;
   throw new EarshotError(
     "EAR_STATE_UNSAFE",
-    `Cannot keep the journal in ${path} as ${why}: take it away, or name another store.path`,
+    `Cannot keep the journal in ${path}: ${why}. Remove it, or set another store.path.`,
   );
 }
 

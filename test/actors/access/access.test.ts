@@ -1,6 +1,6 @@
 /**
- * The access book in a runtime: what a message changes in it is stored with the message, counts
- * from the next one on, and survives whatever ends the process.
+ * The access store in a runtime: a message's change is stored with the message, applies from the
+ * next message on, and survives every end of the process.
  */
 import { expect, test } from "vitest";
 import { seededRandom } from "../../../src/actors/simulation/simulated-platforms.ts";
@@ -20,9 +20,9 @@ const dm = (world: World, id: string, text = "hi", account = "default") =>
 const verdicts = (world: World) =>
   world.decisions().map(({ decision, rule }) => `${decision} ${rule}`);
 const codeIn = (text: string | undefined) => /\b[A-HJ-NP-Z2-9]{8}\b/.exec(text ?? "")?.[0] ?? "";
-const book = (world: World) => world.runtime.access();
+const accessStore = (world: World) => world.runtime.access();
 const claim = async (world: World, role: "owner" | "member" = "member") => {
-  const issued = await book(world).issue({ role, ttlMs: 60_000, by: "console" });
+  const issued = await accessStore(world).issue({ role, ttlMs: 60_000, by: "console" });
   return issued?.code ?? "";
 };
 const wait = { wait: "decision" } as const;
@@ -34,7 +34,7 @@ test("a stranger is told a code once, and is heard once it was approved", async 
   expect(world.sent.map(({ chat }) => chat)).toEqual(["7"]);
   expect(verdicts(world)).toEqual(Array(3).fill("denied dm-policy"));
   const code = codeIn(world.sent[0]?.text);
-  expect(await book(world).approve(code, "console")).toMatchObject({
+  expect(await accessStore(world).approve(code, "console")).toMatchObject({
     outcome: "approved",
     owner: true,
     person: { channel: "telegram", account: "default", id: "7", name: "N7" },
@@ -61,14 +61,14 @@ test("the code is an ordinary row of the outbox, and a platform that fails gets 
 test("who is taken back is a stranger from the next message on", async () => {
   const world = await started();
   const person = { channel: "telegram", account: "default", id: "7" };
-  await book(world).allow({ ...person, scope: "direct" }, "telegram:1");
+  await accessStore(world).allow({ ...person, scope: "direct" }, "telegram:1");
   await dm(world, "7");
   expect(verdicts(world)).toEqual([]);
-  expect(await book(world).revoke({ channel: "telegram", id: "7" })).toBe(true);
+  expect(await accessStore(world).revoke({ channel: "telegram", id: "7" })).toBe(true);
   await dm(world, "7");
   await world.pass(2_000);
   expect(verdicts(world).sort()).toEqual(["denied dm-policy", "engage dm"]);
-  expect(await book(world).revoke({ channel: "telegram", id: "8" })).toBe(false);
+  expect(await accessStore(world).revoke({ channel: "telegram", id: "8" })).toBe(false);
 });
 
 test("an approval and a claim outlive the process, on a disk too", async () => {
@@ -76,16 +76,18 @@ test("an approval and a claim outlive the process, on a disk too", async () => {
   const world = await started(pairing, { store });
   await dm(world, "7");
   await world.pass(10);
-  const waits = book(world).list().pairings[0]?.code ?? "";
+  const waits = accessStore(world).list().pairings[0]?.code ?? "";
   const code = await claim(world, "owner");
   await world.restart();
-  expect(await book(world).approve(waits, "console")).toMatchObject({ outcome: "approved" });
+  expect(await accessStore(world).approve(waits, "console")).toMatchObject({ outcome: "approved" });
   await dm(world, "8", code);
   await world.restart();
-  expect(book(world).has("paired", { channel: "telegram", account: "default", id: "7" })).toBe(
-    true,
-  );
-  expect(book(world).has("owner", { channel: "telegram", account: "default", id: "8" })).toBe(true);
+  expect(
+    accessStore(world).has("paired", { channel: "telegram", account: "default", id: "7" }),
+  ).toBe(true);
+  expect(
+    accessStore(world).has("owner", { channel: "telegram", account: "default", id: "8" }),
+  ).toBe(true);
   await dm(world, "9", code);
   expect(verdicts(world).at(-1)).toBe("denied claim");
   await world.runtime.stop();
@@ -101,12 +103,12 @@ test("a claim is redeemed once, however often its message is delivered", async (
   await world.restart();
   await say();
   await world.pass(10);
-  const told = ["claim claim", "duplicate duplicate", "duplicate duplicate"];
-  expect(verdicts(world).sort()).toEqual(told);
+  const reported = ["claim claim", "duplicate duplicate", "duplicate duplicate"];
+  expect(verdicts(world).sort()).toEqual(reported);
   expect(world.sent).toHaveLength(1);
   expect(world.sent[0]?.text).toContain("You are a member here now");
   // The copy after the restart was no guess either.
-  expect(book(world).list()).toMatchObject({ claims: [], guesses: [] });
+  expect(accessStore(world).list()).toMatchObject({ claims: [], guesses: [] });
 });
 
 test("of two who say one code at the same moment one gets the role", async () => {
@@ -115,7 +117,7 @@ test("of two who say one code at the same moment one gets the role", async () =>
   await Promise.all([dm(world, "7", code), dm(world, "8", code)]);
   await world.pass(10);
   expect(verdicts(world)).toEqual(["claim claim", "denied claim"]);
-  expect(book(world).list().grants).toHaveLength(1);
+  expect(accessStore(world).list().grants).toHaveLength(1);
 });
 
 test("a claim whose message could not be stored was not said, and may be said again", async () => {
@@ -123,26 +125,29 @@ test("a claim whose message could not be stored was not said, and may be said ag
   const code = await claim(world);
   world.disk.fail({ at: 1 });
   await expect(dm(world, "7", code)).rejects.toMatchObject({ code: "EAR_STORE_FAILED" });
-  expect(book(world).list()).toMatchObject({ grants: [], claims: [{ role: "member" }] });
+  expect(accessStore(world).list()).toMatchObject({ grants: [], claims: [{ role: "member" }] });
   await world.pass(1_000);
   await dm(world, "7", code);
   await world.pass(10);
   expect(verdicts(world)).toEqual(["claim claim"]);
   await world.restart();
-  expect(book(world).list()).toMatchObject({ grants: [{ id: "7", scope: "member" }], claims: [] });
+  expect(accessStore(world).list()).toMatchObject({
+    grants: [{ id: "7", scope: "member" }],
+    claims: [],
+  });
 });
 
 test("an approval that cannot be stored has not been given", async () => {
   const world = await started();
   await dm(world, "7");
-  const code = book(world).list().pairings[0]?.code ?? "";
+  const code = accessStore(world).list().pairings[0]?.code ?? "";
   world.disk.fail({ at: 1 });
-  await expect(book(world).approve(code, "console")).rejects.toMatchObject({
+  await expect(accessStore(world).approve(code, "console")).rejects.toMatchObject({
     code: "EAR_STORE_FAILED",
   });
-  expect(book(world).list()).toMatchObject({ grants: [], pairings: [{ code }] });
+  expect(accessStore(world).list()).toMatchObject({ grants: [], pairings: [{ code }] });
   await world.pass(1_000);
-  expect(await book(world).approve(code, "console")).toMatchObject({ outcome: "approved" });
+  expect(await accessStore(world).approve(code, "console")).toMatchObject({ outcome: "approved" });
 });
 
 test("a claim in a group gives its role to its sender, is answered there, and opens no group", async () => {
@@ -183,11 +188,11 @@ test("a role may give commands in a group that hears it, and a pairing may not",
   const world = await started();
   await dm(world, "1", await claim(world, "member"));
   await dm(world, "2");
-  await book(world).approve(book(world).list().pairings[0]?.code ?? "", "console");
+  await accessStore(world).approve(accessStore(world).list().pairings[0]?.code ?? "", "console");
   const room = (id: string) => world.say("/status", { author: { id } });
   expect((await room("1"))[0]?.receivers[0]?.verdict?.decision).toBe("command");
   // The first approval made an owner of 2: that is taken away, the pairing stays.
-  await book(world).revoke({ channel: "telegram", id: "2", scope: "owner" });
+  await accessStore(world).revoke({ channel: "telegram", id: "2", scope: "owner" });
   expect((await room("2"))[0]?.receivers[0]?.verdict).toBeNull();
 });
 
@@ -232,11 +237,11 @@ test("guesses lock one account, not another, and not for ever", async () => {
   expect(verdicts(world)).toEqual(Array(31).fill("denied claim"));
   await dm(world, "7", code, "work");
   expect(verdicts(world).at(-1)).toBe("claim claim");
-  expect(book(world).list().guesses).toMatchObject([{ count: limits.codeGuessesMax }]);
+  expect(accessStore(world).list().guesses).toMatchObject([{ count: limits.codeGuessesMax }]);
   await world.pass(limits.codeLockMs);
   await dm(world, "8", await claim(world));
   expect(verdicts(world).at(-1)).toBe("claim claim");
-  expect(book(world).list().guesses).toEqual([]);
+  expect(accessStore(world).list().guesses).toEqual([]);
 });
 
 test("a bot, a chat's name and what is passed on claim nothing and ask for nothing", async () => {
@@ -251,7 +256,7 @@ test("a bot, a chat's name and what is passed on claim nothing and ask for nothi
   await say({ forwarded: true });
   await world.pass(10);
   expect(verdicts(world)).toEqual(["denied dm-policy", "denied no-author", "denied dm-policy"]);
-  expect(book(world).list()).toMatchObject({ claims: [{}], grants: [] });
+  expect(accessStore(world).list()).toMatchObject({ claims: [{}], grants: [] });
 });
 
 test("nothing is claimed where nobody may be heard", async () => {
@@ -260,14 +265,15 @@ test("nothing is claimed where nobody may be heard", async () => {
   await dm(world, "7", code);
   await world.say(code);
   expect(verdicts(world)).toEqual(["denied dm-policy", "denied group-policy"]);
-  expect(book(world).list()).toMatchObject({ claims: [{}], grants: [] });
+  expect(accessStore(world).list()).toMatchObject({ claims: [{}], grants: [] });
 });
 
 test("the policy of a list knows nobody who was only paired", async () => {
   const world = await started();
   await dm(world, "6");
   await dm(world, "7");
-  for (const { code } of book(world).list().pairings) await book(world).approve(code, "console");
+  for (const { code } of accessStore(world).list().pairings)
+    await accessStore(world).approve(code, "console");
   await world.restart({ access: { dmPolicy: "allowlist" } });
   await dm(world, "7");
   expect(verdicts(world).at(-1)).toBe("denied dm-policy");

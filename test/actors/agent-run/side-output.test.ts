@@ -21,7 +21,7 @@ async function asking(
   return world;
 }
 
-/** What the agent is told on its next turn it has said. */
+/** The agent's earlier answers in the prompt of its next turn. */
 async function remembered(world: World): Promise<string[]> {
   const session = await world.runtime.session(key);
   const lines = await world.store.transcript({ sessionId: session?.sessionId ?? "", limit: 100 });

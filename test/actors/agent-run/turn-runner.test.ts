@@ -392,24 +392,24 @@ describe("words", () => {
 });
 
 describe("tools", () => {
-  const calling = (calls: readonly (readonly [string, unknown])[], told: string[] = []): void =>
+  const calling = (calls: readonly (readonly [string, unknown])[], reported: string[] = []): void =>
     says(async function* (turn) {
-      for (const [name, input] of calls) told.push(await turn.callTool(name, input));
+      for (const [name, input] of calls) reported.push(await turn.callTool(name, input));
       yield text("after");
     });
 
   test("skip_response makes the turn silent whatever follows", async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     calling(
       [
         ["skip_response", {}],
         ["channel_reply", { text: "no" }],
       ],
-      told,
+      reported,
     );
     await run();
     expect(types()).toEqual(["agent.started", "skip", "agent.ended"]);
-    expect(told[1]).toMatch(/^Refused/);
+    expect(reported[1]).toMatch(/^Refused/);
     expect(events().at(-1)).toMatchObject({ silent: true });
   });
 
@@ -447,10 +447,10 @@ describe("tools", () => {
   });
 
   test("a destination is no argument: an unknown field is refused", async () => {
-    const told: string[] = [];
-    calling([["channel_send", { text: "psst", chat: "other" }]], told);
+    const reported: string[] = [];
+    calling([["channel_send", { text: "psst", chat: "other" }]], reported);
     await run();
-    expect(told[0]).toMatch(/^Refused/);
+    expect(reported[0]).toMatch(/^Refused/);
     expect(texts()).toEqual(["after"]);
   });
 
@@ -468,9 +468,9 @@ describe("tools", () => {
     });
     await run();
     const before = reports.length;
-    const told = await (late as AgentTurn | null)?.callTool("channel_reply", { text: "more" });
+    const reported = await (late as AgentTurn | null)?.callTool("channel_reply", { text: "more" });
     await still();
-    expect(told).toMatch(/ended/);
+    expect(reported).toMatch(/ended/);
     expect(reports).toHaveLength(before);
   });
 });

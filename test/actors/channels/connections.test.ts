@@ -28,7 +28,7 @@ interface Probe {
 const untilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
 
-/** A channel that does as it is told by the test. */
+/** A channel that behaves as the test says. */
 function channelOf(id: string, behave: (probe: Probe) => Account): ChannelDefinition {
   return defineChannel<{ key: string }>({
     id,
@@ -73,7 +73,7 @@ function rig(definitions: readonly ChannelDefinition[], first: EarshotConfig) {
   const lines: SystemLine[] = [];
   const logs: string[] = [];
   const taken: unknown[] = [];
-  const readyWhenTold: boolean[] = [];
+  const readyOnChange: boolean[] = [];
   const connections = createConnections({
     definitions: new Map(definitions.map((one) => [one.id, one])),
     config: first,
@@ -86,12 +86,12 @@ function rig(definitions: readonly ChannelDefinition[], first: EarshotConfig) {
       line: (line) => void lines.push(line as SystemLine),
     }),
     onChange: (channel, account) =>
-      void readyWhenTold.push(connections.directory.ready(channel, account)),
+      void readyOnChange.push(connections.directory.ready(channel, account)),
   });
   onTestFinished(() => connections.stop());
   const state = (channel: string, account = "default") =>
     connections.states().find((one) => one.channel === channel && one.account === account)?.state;
-  return { advance, readyWhenTold, connections, lines, logs, taken, state };
+  return { advance, readyOnChange, connections, lines, logs, taken, state };
 }
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -188,7 +188,7 @@ describe("connections", () => {
     await settle();
     expect([state("strict"), opened]).toEqual(["live", 3]);
     expect(connections.directory.ready("strict", "default")).toBe(true);
-    expect(lines.map(({ state: told }) => told)).toEqual([
+    expect(lines.map(({ state: reported }) => reported)).toEqual([
       "connecting",
       "halted",
       "connecting",
@@ -328,13 +328,13 @@ describe("connections", () => {
   });
 
   test("whoever is told that an account is live can send to it", async () => {
-    const { connections, readyWhenTold } = rig(
+    const { connections, readyOnChange } = rig(
       [channelOf("good", live)],
       config({ good: { default: { key: "a" } } }),
     );
     connections.start();
     await settle();
-    expect(readyWhenTold.at(-1)).toBe(true);
+    expect(readyOnChange.at(-1)).toBe(true);
   });
 
   test("what nobody configured has no outbound and a careful limit", () => {

@@ -8,7 +8,7 @@ const started = async (mode: string, more: Record<string, unknown> = {}) =>
   new World({ config: { typing: { mode, ...more } } }).start();
 const mention = { mentions: [{ id: "we", isSelf: true }] } as never;
 
-/** Asks, lets it happen, and tells when typing began and ended, in ms after the question. */
+/** Asks, waits, and returns when typing began and ended, in ms after the question. */
 async function ask(
   world: World,
   steps: readonly Step[],

@@ -17,17 +17,17 @@ const settings = { intervalMs: 6_000, ttlMs: 120_000 };
 
 function world() {
   const clock = new SimulatedClock();
-  const told: string[] = [];
+  const reported: string[] = [];
   const state = { ready: true, fail: false, slowMs: 0 };
   const outbound = {
     sendTyping: async (_route: unknown, on: boolean, signal: AbortSignal) => {
-      told.push(`${on ? "on" : "off"} ${clock.now()}`);
+      reported.push(`${on ? "on" : "off"} ${clock.now()}`);
       if (state.fail) throw new Error("down");
       if (state.slowMs === 0) return;
       await new Promise<void>((resolve) => {
         clock.setTimer(clock.now() + state.slowMs, resolve);
         signal.addEventListener("abort", () => {
-          told.push(`called off ${clock.now()}`);
+          reported.push(`called off ${clock.now()}`);
           resolve();
         });
       });
@@ -54,86 +54,86 @@ function world() {
     clock.advanceTo(until);
     await settle();
   };
-  return { clock, told, state, typing, pass };
+  return { clock, reported, state, typing, pass };
 }
 
 test("it is refreshed as often as the platform asks, and not after the end", async () => {
-  const { clock, told, typing, pass } = world();
+  const { clock, reported, typing, pass } = world();
   typing.on(route, settings);
   await pass(11_000);
   typing.off(route);
   await pass(60_000);
-  expect(told).toEqual(["on 0", "on 5000", "on 10000", "off 11000"]);
+  expect(reported).toEqual(["on 0", "on 5000", "on 10000", "off 11000"]);
   expect(clock.nextDue()).toBeNull();
 });
 
 test("it ends by itself when nobody ends it", async () => {
-  const { clock, told, typing, pass } = world();
+  const { clock, reported, typing, pass } = world();
   typing.on(route, { intervalMs: 6_000, ttlMs: 12_000 });
   await pass(600_000);
-  expect(told).toEqual(["on 0", "on 5000", "on 10000"]);
+  expect(reported).toEqual(["on 0", "on 5000", "on 10000"]);
   expect(clock.nextDue()).toBeNull();
 });
 
 test("started again it has one rhythm, not two", async () => {
-  const { clock, told, typing, pass } = world();
+  const { clock, reported, typing, pass } = world();
   typing.on(route, settings);
   await pass(2_000);
   typing.on(route, settings);
   await pass(7_000);
-  expect(told).toEqual(["on 0", "on 2000", "on 7000"]);
+  expect(reported).toEqual(["on 0", "on 2000", "on 7000"]);
   typing.stop();
   expect(clock.nextDue()).toBeNull();
 });
 
 test("a platform that fails or is away does not stop anything", async () => {
-  const { told, state, typing, pass } = world();
+  const { reported, state, typing, pass } = world();
   state.fail = true;
   typing.on(route, settings);
   await pass(5_000);
   state.ready = false;
   await pass(10_000);
-  expect(told).toEqual(["on 0", "on 5000"]);
+  expect(reported).toEqual(["on 0", "on 5000"]);
 });
 
 test("what was missed while the account was away is shown when it is back, once", async () => {
-  const { told, state, typing, pass } = world();
+  const { reported, state, typing, pass } = world();
   state.ready = false;
   typing.on(route, settings);
   await pass(1_000);
   typing.wake("telegram", "default");
   state.ready = true;
   typing.wake("telegram", "other");
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
   typing.wake("telegram", "default");
   typing.wake("telegram", "default");
-  expect(told).toEqual(["on 1000"]);
+  expect(reported).toEqual(["on 1000"]);
   await pass(5_000);
-  expect(told).toEqual(["on 1000", "on 5000"]);
+  expect(reported).toEqual(["on 1000", "on 5000"]);
 });
 
 test("what ended while the account was away is not shown when it is back", async () => {
-  const { told, state, typing } = world();
+  const { reported, state, typing } = world();
   state.ready = false;
   typing.on(route, settings);
   typing.off(route);
   state.ready = true;
   typing.wake("telegram", "default");
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 test("an end calls off a slow beginning and comes after it, so that nothing starts anew", async () => {
-  const { told, state, typing, pass } = world();
+  const { reported, state, typing, pass } = world();
   state.slowMs = 3_000;
   typing.on(route, settings);
   await pass(1_000);
   typing.off(route);
   await pass(60_000);
-  expect(told).toEqual(["on 0", "called off 1000", "off 1000"]);
+  expect(reported).toEqual(["on 0", "called off 1000", "off 1000"]);
 });
 
 test("a beginning behind a slow end comes after it", async () => {
-  const { told, state, typing, pass } = world();
+  const { reported, state, typing, pass } = world();
   typing.on(route, settings);
   await pass(1_000);
   state.slowMs = 3_000;
@@ -142,13 +142,13 @@ test("a beginning behind a slow end comes after it", async () => {
   state.slowMs = 0;
   typing.on(route, { intervalMs: 60_000, ttlMs: 1_000 });
   await pass(60_000);
-  expect(told).toEqual(["on 0", "off 1000", "on 4000"]);
+  expect(reported).toEqual(["on 0", "off 1000", "on 4000"]);
 });
 
 test("a platform slower than the refresh gets no second call while the first is out", async () => {
-  const { told, state, typing, pass } = world();
+  const { reported, state, typing, pass } = world();
   state.slowMs = 7_000;
   typing.on(route, settings);
   await pass(16_000);
-  expect(told).toEqual(["on 0", "on 10000"]);
+  expect(reported).toEqual(["on 0", "on 10000"]);
 });

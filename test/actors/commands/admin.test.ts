@@ -1,6 +1,6 @@
 /**
- * Commands about the house itself, with a house that only notes what it is asked: what is begun, when,
- * and that a restart is announced and its end told once, whatever dies in between.
+ * Administration commands, with a daemon control that records its calls: what is started, when, and
+ * that a restart is announced and its end reported once, also after crashes.
  */
 import { describe, expect, test } from "vitest";
 import { EarshotError } from "../../../src/domain/errors.ts";
@@ -16,11 +16,11 @@ const config = {
 const bob = { id: "bob", name: "Bob" };
 const texts = (world: SessionWorld) => world.sent.map(({ text }) => text);
 
-function newHouse() {
+function newControl() {
   const done: string[] = [];
   let problem: string | null = null;
   let said: ChatOverride[] = [];
-  const house: DaemonControl = {
+  const rooms: DaemonControl = {
     layers: {
       overrides: (layer) => (layer === "set" ? said : []),
       async set(layer, path, text, by) {
@@ -38,7 +38,7 @@ function newHouse() {
     restart: { problem: async () => problem, start: () => void done.push("restart") },
   };
   return {
-    house,
+    rooms,
     done,
     fails(why: string) {
       problem = why;
@@ -48,8 +48,8 @@ function newHouse() {
 
 describe("a restart", () => {
   test("begins once its answer is durable, and its end is told once in the same place", async () => {
-    const { house, done } = newHouse();
-    const world = await sessionWorld(config, { control: house });
+    const { rooms, done } = newControl();
+    const world = await sessionWorld(config, { control: rooms });
     world.ready = false;
     await world.talk("/restart", { id: "r1" });
     expect(done).toEqual(["restart"]);
@@ -68,8 +68,8 @@ describe("a restart", () => {
   });
 
   test("that would fail is not begun, and nothing is told later", async () => {
-    const { house, done, fails } = newHouse();
-    const world = await sessionWorld(config, { control: house });
+    const { rooms, done, fails } = newControl();
+    const world = await sessionWorld(config, { control: rooms });
     fails("Cannot read `earshot.json5`");
     await world.talk("/restart");
     await world.restart();
@@ -80,8 +80,8 @@ describe("a restart", () => {
   });
 
   test("is told long after it was asked for, when it took that long", async () => {
-    const { house } = newHouse();
-    const world = await sessionWorld(config, { control: house });
+    const { rooms } = newControl();
+    const world = await sessionWorld(config, { control: rooms });
     await world.talk("/restart");
     await world.runtime.stop();
     world.clock.advanceTo(world.clock.now() + 86_400_000);
@@ -96,8 +96,8 @@ describe("what an owner alone may order", () => {
   const orders = ["/restart", "/config set a.b 1", "/debug reset", "/config unset a.b", "/debug"];
 
   test("is nothing but words from others who may give commands", async () => {
-    const { house, done } = newHouse();
-    const world = await sessionWorld(config, { control: house });
+    const { rooms, done } = newControl();
+    const world = await sessionWorld(config, { control: rooms });
     for (const text of orders) {
       const [outcome] = await world.say(text, { author: bob });
       await world.pass(2_000);
@@ -108,8 +108,8 @@ describe("what an owner alone may order", () => {
   });
 
   test("is handed on with who said it, and refusals come back without a mark of their own", async () => {
-    const { house, done } = newHouse();
-    const world = await sessionWorld(config, { control: house });
+    const { rooms, done } = newControl();
+    const world = await sessionWorld(config, { control: rooms });
     for (const text of ["/config set stream.maxChars  900", "/debug", "/debug reset"])
       await world.talk(text, { direct: true });
     await world.talk("/config set server.port 1", { direct: true });

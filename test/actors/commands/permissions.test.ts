@@ -1,6 +1,6 @@
 /**
- * An agent asks whether it may: an owner is told where the turn runs and answers with /approve;
- * silence, the turn's end and a crash allow nothing.
+ * An agent requests a permission: an owner is asked in the turn's room and answers with /approve;
+ * silence, the turn's end and a crash grant nothing.
  */
 import { describe, expect, test } from "vitest";
 import type { PermissionRequest } from "../../../src/domain/permission.ts";
@@ -20,11 +20,11 @@ const wish: PermissionRequest = { kind: "execute", title: "rm `-rf`\nbuild" };
 /** Turns that ask their owner and say what he answered. */
 async function asking(request = wish, config: object = {}): Promise<SessionWorld> {
   const world = await sessionWorld({ ...owner, ...config });
-  world.answers.push((turn) => telling(turn, request));
+  world.answers.push((turn) => requesting(turn, request));
   return world;
 }
-async function* telling(turn: AgentTurn, request: PermissionRequest) {
-  yield* saying(`told: ${await turn.askOwner?.(request)}`);
+async function* requesting(turn: AgentTurn, request: PermissionRequest) {
+  yield* saying(`reported: ${await turn.askOwner?.(request)}`);
 }
 const texts = (world: SessionWorld) => world.sent.map(({ text }) => text);
 const idIn = (world: SessionWorld) => /\/approve (\w+) once/.exec(texts(world).join("\n"))?.[1];
@@ -39,7 +39,7 @@ describe("a permission that is left to an owner", () => {
     await world.talk(`/approve ${idIn(world)?.toLowerCase()} ${word}`, { direct: true });
     expect(texts(world).slice(1).sort()).toEqual([
       expect.stringMatching(/^(?:Allowed once|Allowed, and from now on|Refused): `execute: rm/),
-      `told: ${word}`,
+      `reported: ${word}`,
     ]);
     await world.talk(`/approve ${idIn(world)} once`, { direct: true });
     expect(texts(world).at(-1)).toMatch(/^Nothing of that id waits/);
@@ -101,7 +101,7 @@ describe("a permission that is left to an owner", () => {
     const world = await asking();
     await world.talk("clean up", { direct: true });
     const first = idIn(world);
-    world.answers.push((turn) => telling(turn, wish));
+    world.answers.push((turn) => requesting(turn, wish));
     await world.restart();
     await world.pass(5_000);
     await world.talk(`/approve ${first}`, { direct: true });
@@ -155,7 +155,7 @@ describe("what a turn may do", () => {
     await world.talk("earshot, hello");
     await world.talk("earshot, hello", { author: bob });
     world.answers.push(async function* () {
-      await world.gate;
+      await world.released;
       yield* saying("done");
     });
     await world.talk("earshot, wait");

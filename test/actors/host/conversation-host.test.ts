@@ -260,7 +260,7 @@ describe("passivation", () => {
     expect(passivated).toBeGreaterThan(0);
   });
 
-  /** Every line in a batch of its own, with a store that keeps what it is told. */
+  /** Every line in a batch of its own, with a store that keeps the records. */
   function runAll(
     said: readonly { room: string; author: string; text: string }[],
     live: number,

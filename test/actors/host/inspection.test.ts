@@ -1,6 +1,7 @@
 /**
- * Looking into conversations through real hosts, on this thread and in worker threads: who is told
- * what, in which order, and that no word of the room is among it unless words were asked for.
+ * Inspecting conversations in real hosts, on this thread and in worker threads: which reader gets
+ * which frames, in which order, and that they hold no text of the room unless the reader may see
+ * text.
  */
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -42,7 +43,7 @@ function inspectedCore(live = 100) {
     live,
     checkpointEvery: 64,
     evictedTail: 0,
-    onInspect: (told) => void frames.push(...told),
+    onInspect: (reported) => void frames.push(...reported),
   });
   let batches = 0;
   let seq = 0;
@@ -289,11 +290,11 @@ describe("what a host may tell", () => {
 });
 
 test("a step that throws is told, without the words of the error", async () => {
-  const told: InspectFrame[] = [];
+  const reported: InspectFrame[] = [];
   const world = createWorld({
     workers: 1,
     hostEntry: poisonedHost,
-    onInspect: ({ frames }) => void told.push(...frames),
+    onInspect: ({ frames }) => void reported.push(...frames),
   });
   try {
     await world.supervisor.start();
@@ -302,14 +303,14 @@ test("a step that throws is told, without the words of the error", async () => {
     world.send(groupKey("a"), message("a", "2", "!throw"));
     await world.settled();
     await soon(() => {
-      const states = told.flatMap((one) =>
+      const states = reported.flatMap((one) =>
         one.kind === "snapshot" ? [JSON.parse(one.snapshotJson)] : [],
       );
       expect(states.find(({ status }) => status === "error")).toMatchObject({
         error: "(6 characters, not shown)",
       });
     });
-    expect(textOf(told)).not.toContain("poison");
+    expect(textOf(reported)).not.toContain("poison");
   } finally {
     await world.supervisor.stop();
   }

@@ -23,17 +23,17 @@ const configOf = (does: readonly string[], strategy = "sequential") => ({
 const open = (does: readonly string[] = []) =>
   new World({ drivers: [roommate as AgentDriver], config: configOf(does) }).start();
 
-interface Told {
+interface OutputLine {
   readonly event?: string;
   readonly key: string;
   readonly turn: number;
   readonly batch: readonly string[];
 }
-const told = (world: World) => world.lines as unknown as readonly Told[];
+const reported = (world: World) => world.lines as unknown as readonly OutputLine[];
 
 /** Messages that somebody began to answer before those ahead of him were through with it. */
 function outOfOrder(world: World): string[] {
-  const lines = told(world);
+  const lines = reported(world);
   const keyOf = (place: number) => `agent:${mates[place]}:telegram:group:room`;
   return lines.flatMap(({ event, key, batch }, index) => {
     const place = mates.findIndex((_, at) => keyOf(at) === key);
@@ -101,9 +101,9 @@ const steps = fc.array(
 
 property.prop([doings, steps], { numRuns: 60 })(
   "through crashes at any moment nobody goes before his turn, and nobody is left waiting",
-  async (does, walk) => {
+  async (does, turnsOf) => {
     const world = await open(does);
-    for (const [index, { what, gapMs }] of walk.entries()) {
+    for (const [index, { what, gapMs }] of turnsOf.entries()) {
       const author = { id: index % 2 === 0 ? "ann" : "bob" };
       if (what === "say") await world.say("hello", { id: `m${index}`, author });
       else if (what === "call") await world.say("rover and medic!", { id: `m${index}`, author });
@@ -115,7 +115,7 @@ property.prop([doings, steps], { numRuns: 60 })(
     expect(outOfOrder(world)).toEqual([]);
     expect(world.runtime.status().turns).toEqual({ running: 0, waiting: 0 });
     const engaged = world.decisions().filter(({ decision }) => decision === "engage");
-    const taken = told(world).flatMap((line) =>
+    const taken = reported(world).flatMap((line) =>
       line.event === "agent_start" ? line.batch.map((id) => `${line.key} ${id}`) : [],
     );
     for (const { key, id } of engaged) expect(taken).toContain(`${key} ${id}`);

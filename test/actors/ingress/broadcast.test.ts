@@ -1,6 +1,6 @@
 /**
- * Several agents in one room, through the whole runtime: who is called, who comes first, who hears
- * whom, and that one of them breaking, hanging or dying stops nobody.
+ * Several agents in one room, through the whole runtime: which are called, which comes first, which
+ * sees which answers, and that one of them failing, hanging or dying does not stop the others.
  */
 import { describe, expect, test } from "vitest";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
@@ -48,7 +48,7 @@ const verdicts = (world: World, id: string) =>
       .filter((line) => line.id === id)
       .map(({ key, rule }) => [who(String(key)), rule]),
   );
-interface Told {
+interface OutputLine {
   readonly event?: string;
   readonly key: string;
   readonly batch: readonly string[];
@@ -56,15 +56,15 @@ interface Told {
   readonly turn: number;
   readonly text: string;
 }
-const told = (world: World) => world.lines as unknown as readonly Told[];
+const reported = (world: World) => world.lines as unknown as readonly OutputLine[];
 /** Turns as they began and ended: `+scout 1`, `-scout replied`. */
-const walk = (world: World) =>
-  told(world).flatMap((line) => {
+const turnsOf = (world: World) =>
+  reported(world).flatMap((line) => {
     if (line.event === "agent_start") return [`+${who(line.key)} ${line.batch.join("+")}`];
     return line.event === "agent_end" ? [`-${who(line.key)} ${line.outcome}`] : [];
   });
 const prompt = (world: World, agentId: string, turn = 1) =>
-  told(world).find(
+  reported(world).find(
     (line) => line.event === "prompt" && who(line.key) === agentId && line.turn === turn,
   )?.text ?? "";
 const minutes = 60_000;
@@ -74,7 +74,7 @@ describe("one after the other", () => {
     const world = await open([scout, rover, medic]);
     await world.say("what now?", { id: "1" });
     await world.pass(minutes);
-    expect(walk(world)).toEqual([
+    expect(turnsOf(world)).toEqual([
       ...["+scout 1", "-scout replied", "+rover 1", "-rover replied"],
       ...["+medic 1", "-medic replied"],
     ]);
@@ -101,7 +101,7 @@ describe("one after the other", () => {
     const world = await open([{ ...scout, does }, rover], "sequential", { config: { turn } });
     await world.say("what now?", { id: "1" });
     await world.pass(2 * minutes);
-    expect(walk(world)).toEqual(["+scout 1", `-scout ${end}`, "+rover 1", "-rover replied"]);
+    expect(turnsOf(world)).toEqual(["+scout 1", `-scout ${end}`, "+rover 1", "-rover replied"]);
     expect(said(world).at(-1)).toBe("Rover: what now?");
   });
 
@@ -111,7 +111,7 @@ describe("one after the other", () => {
     await world.pass(2_000);
     await world.runtime.abortTurn("agent:scout:telegram:group:room", "test");
     await world.pass(5_000);
-    expect(walk(world)).toEqual(["+scout 1", "-scout cancelled", "+rover 1", "-rover replied"]);
+    expect(turnsOf(world)).toEqual(["+scout 1", "-scout cancelled", "+rover 1", "-rover replied"]);
   });
 
   test("a second question is asked of the first agent while others answer the first one", async () => {
@@ -120,7 +120,7 @@ describe("one after the other", () => {
     await world.pass(2_000);
     await world.say("second", { id: "2", author: { id: "bob" } });
     await world.pass(minutes);
-    const starts = walk(world).filter((one) => one.startsWith("+"));
+    const starts = turnsOf(world).filter((one) => one.startsWith("+"));
     expect(starts.indexOf("+scout 1")).toBeLessThan(starts.indexOf("+rover 1"));
     expect(starts.indexOf("+scout 2")).toBeLessThan(starts.indexOf("+rover 2"));
     expect(said(world).toSorted()).toEqual(
@@ -161,7 +161,7 @@ describe("one after the other", () => {
     const world = await open([{ ...scout, does: "hang" }, rover], "sequential", { config });
     await world.say("what now?", { id: "1" });
     await world.pass(minutes);
-    expect(walk(world)).toEqual(["+scout 1", "+rover 1", "-rover replied"]);
+    expect(turnsOf(world)).toEqual(["+scout 1", "+rover 1", "-rover replied"]);
   });
 });
 
@@ -195,7 +195,7 @@ describe("who is called by name", () => {
     const world = await open([scout, rover, medic]);
     await world.say("medic and scout: what now?", { id: "1" });
     await world.pass(minutes);
-    expect(walk(world).filter((one) => one.startsWith("+"))).toEqual(["+scout 1", "+medic 1"]);
+    expect(turnsOf(world).filter((one) => one.startsWith("+"))).toEqual(["+scout 1", "+medic 1"]);
     expect(verdicts(world, "1").rover).toBe("addressed-elsewhere");
   });
 
@@ -275,7 +275,7 @@ describe("commands in a room of several", () => {
     await world.pass(5_000);
     await world.say("scout stop", { id: "2" });
     await world.pass(minutes);
-    const ends = walk(world).filter((one) => one.startsWith("-"));
+    const ends = turnsOf(world).filter((one) => one.startsWith("-"));
     expect(ends.toSorted()).toEqual(["-rover replied", "-scout cancelled"]);
   });
 

@@ -1,5 +1,6 @@
 /**
- * The intake: what is taken, what is a copy, what is refused, and when the platform may be told.
+ * The intake: what is accepted, what is a copy, what is refused, and when the platform is
+ * acknowledged.
  */
 import { expect, test } from "vitest";
 import { inboundSchema } from "../../../src/domain/message.ts";
@@ -33,9 +34,9 @@ test("a redelivery is a duplicate: told as one, applied once, also after a resta
   await world.restart();
   await deliver();
   await world.pass(10);
-  const told = world.decisions().map(({ id, decision }) => `${id} ${decision}`);
-  expect(told.filter((line) => line === "m1 observe")).toHaveLength(1);
-  expect(told.filter((line) => line === "m1 duplicate")).toHaveLength(2);
+  const reported = world.decisions().map(({ id, decision }) => `${id} ${decision}`);
+  expect(reported.filter((line) => line === "m1 observe")).toHaveLength(1);
+  expect(reported.filter((line) => line === "m1 duplicate")).toHaveLength(2);
   expect(await world.store.lastSeq()).toBe(2);
 });
 

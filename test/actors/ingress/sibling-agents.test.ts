@@ -137,9 +137,9 @@ describe("agents with accounts of their own", () => {
     const world = new World({ drivers: [roommate as AgentDriver], prompts: true, config });
     world.ours.add("bot-one");
     await world.start();
-    const fellow = { author: { id: "bot-one", name: "Scout", isBot: true } };
+    const sibling = { author: { id: "bot-one", name: "Scout", isBot: true } };
     for (let n = 0; n < 3; n += 1)
-      await world.say("rover, come here", { id: "f1", account: "two", ...fellow });
+      await world.say("rover, come here", { id: "f1", account: "two", ...sibling });
     await world.pass(minute);
     expect(starts(world)).toBe(0);
     expect(world.decisions()).toEqual([]);

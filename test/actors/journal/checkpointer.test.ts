@@ -1,4 +1,7 @@
-/** The sweep: quiet conversations get their records, old rows go, and the story stays the same. */
+/**
+ * The checkpointer: quiet conversations get their records, old rows are deleted, and the history
+ * stays the same.
+ */
 
 import { expect, test } from "vitest";
 import { createCheckpointer } from "../../../src/actors/journal/checkpointer.ts";
@@ -9,7 +12,7 @@ import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { World } from "../../support/runtime/world.ts";
 
-async function sweepOf(world: World) {
+async function checkpointerOf(world: World) {
   const config = scenarioConfig({ agents: { defaults: { driver: { kind: "scripted" } } } });
   const { clock, store } = world;
   const journal = createJournal({
@@ -41,9 +44,9 @@ test("a conversation that has gone quiet is folded into its record and goes on f
   await world.pass(10);
   await world.runtime.stop();
 
-  const sweep = await sweepOf(world);
-  expect(await sweep.round()).toBe(0);
-  expect(await sweep.round()).toBe(2);
+  const checkpointer = await checkpointerOf(world);
+  expect(await checkpointer.round()).toBe(0);
+  expect(await checkpointer.round()).toBe(2);
   expect(await world.store.dirty(10)).toEqual([]);
   expect(await world.store.meta("sweptSeq")).toBe(String(await world.store.lastSeq()));
 
@@ -71,9 +74,9 @@ test("an event that is still under way keeps its conversation out of the sweep",
       messageId: null,
     },
   ]);
-  const sweep = await sweepOf(world);
-  await sweep.round();
-  expect(await sweep.round()).toBe(0);
+  const checkpointer = await checkpointerOf(world);
+  await checkpointer.round();
+  expect(await checkpointer.round()).toBe(0);
   expect(await world.store.dirty(10)).toHaveLength(1);
 });
 
@@ -83,9 +86,9 @@ test("rows older than the retention go once every record covers them, and not be
   await world.pass(10);
   await world.runtime.stop();
   world.clock.advanceTo(world.clock.now() + 200_000_000);
-  const sweep = await sweepOf(world);
-  await sweep.round();
+  const checkpointer = await checkpointerOf(world);
+  await checkpointer.round();
   expect(await world.store.scan(0, 10)).toHaveLength(1);
-  await sweep.round();
+  await checkpointer.round();
   expect(await world.store.scan(0, 10)).toHaveLength(0);
 });

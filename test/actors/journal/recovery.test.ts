@@ -20,7 +20,7 @@ async function insist(world: World, text: string, id: string): Promise<void> {
 }
 
 describe("the n-th commit fails", () => {
-  // A walk of two messages takes fewer commits than this: every one of them fails once.
+  // Two messages take fewer commits than this: every one of them fails once.
   const commits = Array.from({ length: 24 }, (_, index) => index + 1);
 
   test.each(commits)("n = %i: every message is decided and answered once", async (at) => {

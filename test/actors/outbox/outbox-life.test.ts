@@ -1,6 +1,6 @@
 /**
- * A platform that is away for twenty minutes: what is still worth saying is said when it is back,
- * in order, and what is not is told as expired wherever an operator looks.
+ * A platform is away for twenty minutes: what is still young enough is sent when it is back, in
+ * order, and the rest is reported as expired wherever an operator looks.
  */
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../../src/daemon/observability/metrics.ts";

@@ -24,9 +24,9 @@ const troubles = (world: World) =>
 
 describe("a plugin that looks", () => {
   test("is told of the message, its turn and its end, in this order, with copies", async () => {
-    const told: [string, unknown][] = [];
+    const reported: [string, unknown][] = [];
     const look = (name: string) => (event: object) => {
-      told.push([name, structuredClone(event)]);
+      reported.push([name, structuredClone(event)]);
       for (const key of Object.keys(event)) Object.assign(event, { [key]: "changed" });
     };
     const hooks = {
@@ -36,7 +36,7 @@ describe("a plugin that looks", () => {
     };
     const world = await worldWith([named("first", hooks), named("second", hooks)]);
     await talk(world);
-    expect(told.map(([name]) => name)).toEqual([
+    expect(reported.map(([name]) => name)).toEqual([
       "message.received",
       "message.received",
       "turn.started",
@@ -45,14 +45,14 @@ describe("a plugin that looks", () => {
       "turn.ended",
     ]);
     const who = { key: "agent:main:main", agentId: "main" };
-    expect(told[1]?.[1]).toMatchObject({
+    expect(reported[1]?.[1]).toMatchObject({
       ...who,
       decision: "engage",
       rule: "dm",
       message: { text: "hi", author: { name: "Ann" } },
     });
-    expect(told[3]?.[1]).toMatchObject({ ...who, turn: 1, batch: ["m0"] });
-    expect(told[5]?.[1]).toMatchObject({ ...who, turn: 1, outcome: "replied" });
+    expect(reported[3]?.[1]).toMatchObject({ ...who, turn: 1, batch: ["m0"] });
+    expect(reported[5]?.[1]).toMatchObject({ ...who, turn: 1, outcome: "replied" });
     expect(world.sent).toMatchObject([{ text: "Hello Ann", chat: "ann" }]);
     await world.runtime.stop();
   });

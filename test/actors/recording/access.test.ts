@@ -1,6 +1,6 @@
 /**
- * People whom the access book let in are let in when a recording of them is played, and a claim that
- * was good is good again, although its code is written nowhere.
+ * A replayed recording admits the people that the access store admitted, and a claim that was valid
+ * is valid again, although its code is stored nowhere.
  */
 import { fc, test as property } from "@fast-check/vitest";
 import { expect, test } from "vitest";
@@ -16,20 +16,20 @@ test("a recording lets in whom the access book knew, from when on it knew them",
   const random = seededRandom(7);
   const config = { access: { dmPolicy: "pairing", groupPolicy: "open" } };
   const world = await new World({ config, random: () => random.next() }).start();
-  const book = world.runtime.access();
+  const accessStore = world.runtime.access();
   const dm = async (id: string, text: string) => {
     await world.say(text, { chat: { id, kind: "direct" }, author: { id, name: id } });
     await world.pass(5_000);
   };
   await dm("ann", "hello?");
-  await book.approve(book.list().pairings[0]?.code ?? "", "console");
+  await accessStore.approve(accessStore.list().pairings[0]?.code ?? "", "console");
   await dm("ann", "thank you");
   await dm("bob", "me too?");
-  const issued = await book.issue({ role: "member", ttlMs: 60_000, by: "console" });
+  const issued = await accessStore.issue({ role: "member", ttlMs: 60_000, by: "console" });
   await dm("cy", issued?.code ?? "");
   await dm("cy", "/whoami");
-  const told = world.decisions().map(({ decision, rule }) => `${decision} ${rule}`);
-  expect(told).toEqual([
+  const reported = world.decisions().map(({ decision, rule }) => `${decision} ${rule}`);
+  expect(reported).toEqual([
     "denied dm-policy",
     "engage dm",
     "denied dm-policy",
@@ -49,7 +49,7 @@ test("a recording lets in whom the access book knew, from when on it knew them",
   ]);
   expect(JSON.stringify(lines).toUpperCase()).not.toContain(issued?.code.slice(6).toUpperCase());
   const played = await play(lines);
-  expect(decisions(played).map(({ decision, rule }) => `${decision} ${rule}`)).toEqual(told);
+  expect(decisions(played).map(({ decision, rule }) => `${decision} ${rule}`)).toEqual(reported);
 });
 
 const people = ["ann", "bo", "cy"] as const;
@@ -68,9 +68,9 @@ property.prop([steps], { numRuns: rounds(15, 60) })(
     const random = seededRandom(11);
     const config = { access: { dmPolicy: "pairing", groupPolicy: "open" } };
     const world = await new World({ config, random: () => random.next() }).start();
-    const book = world.runtime.access();
+    const accessStore = world.runtime.access();
     for (const { who, does, role } of all) {
-      const issued = await book.issue({ role, ttlMs: 60_000, by: "console" });
+      const issued = await accessStore.issue({ role, ttlMs: 60_000, by: "console" });
       const words = {
         says: "hello there",
         claims: issued?.code ?? "hi",

@@ -21,7 +21,7 @@ const bo = { id: "bo", name: "Bo" };
 const mentioned = { mentions: [{ id: "us", isSelf: true }] };
 
 type Step =
-  | { does: "says"; who: typeof ann; aloud: boolean }
+  | { does: "says"; who: typeof ann; addressed: boolean }
   | { does: "reset" | "disengage" | "abort" }
   | { does: "override"; activation: "ladder" | "mention" | "always" | null };
 
@@ -40,7 +40,7 @@ async function lived(
       await world.say("what now?", {
         chat,
         author: step.who,
-        ...(step.aloud ? mentioned : {}),
+        ...(step.addressed ? mentioned : {}),
       });
     else if (step.does === "override")
       await world.runtime.updateSession(key, { override: { activation: step.activation } });
@@ -55,7 +55,7 @@ async function lived(
   return { world, lines };
 }
 
-const told = (lines: readonly StreamLine[]) => ({
+const reported = (lines: readonly StreamLine[]) => ({
   decisions: decisions(lines).map(({ decision, rule, credit }) => `${decision} ${rule} ${credit}`),
   turns: ends(lines).map(({ turn, outcome }) => `${turn} ${outcome}`),
   sends: sends(lines).map(({ status }) => status),
@@ -71,11 +71,11 @@ async function inOtherWords(lines: readonly RecordingLine[]): Promise<RecordingL
 
 test("each of them is a line of its own, at its moment and in its order", async () => {
   const { lines } = await lived([
-    { step: { does: "says", who: ann, aloud: true }, afterMs: 5_000 },
+    { step: { does: "says", who: ann, addressed: true }, afterMs: 5_000 },
     { step: { does: "override", activation: "always" }, afterMs: 1_000 },
     { step: { does: "disengage" }, afterMs: 1_000 },
     { step: { does: "reset" }, afterMs: 1_000 },
-    { step: { does: "says", who: bo, aloud: true }, afterMs: 100 },
+    { step: { does: "says", who: bo, addressed: true }, afterMs: 100 },
   ]);
   const orders = lines.flatMap((line) => ("operator" in line ? [[line.t, line.operator]] : []));
   expect(orders).toEqual([
@@ -88,15 +88,15 @@ test("each of them is a line of its own, at its moment and in its order", async 
 test("a turn that was ended by hand ends at the same moment again", async () => {
   const { world, lines } = await lived(
     [
-      { step: { does: "says", who: ann, aloud: true }, afterMs: 5_000 },
+      { step: { does: "says", who: ann, addressed: true }, afterMs: 5_000 },
       { step: { does: "abort" }, afterMs: 1_000 },
     ],
     [60_000],
   );
-  const was = told(world.lines);
+  const was = reported(world.lines);
   expect(was).toMatchObject({ turns: ["1 cancelled"], sends: [] });
   expect(lines).toContainEqual({ t: 5_000, operator: { key, does: "abort" } });
-  expect(told(await played(lines))).toEqual(was);
+  expect(reported(await played(lines))).toEqual(was);
 });
 
 test("what a message ordered is ordered by it again, and by nothing else", async () => {
@@ -121,7 +121,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       does: fc.constant("says" as const),
       who: fc.constantFrom(ann, bo),
-      aloud: fc.boolean(),
+      addressed: fc.boolean(),
     }),
   },
   {
@@ -150,9 +150,9 @@ property.prop([steps, delays], { numRuns: rounds(20, 80) })(
   async (all, delaysMs) => {
     const { world, lines } = await lived(all, delaysMs);
     if (lines.length === 0) return;
-    const was = told(world.lines);
-    expect(told(await played(lines))).toEqual(was);
-    expect(told(await played(await inOtherWords(lines)))).toEqual(was);
+    const was = reported(world.lines);
+    expect(reported(await played(lines))).toEqual(was);
+    expect(reported(await played(await inOtherWords(lines)))).toEqual(was);
   },
 );
 

@@ -1,4 +1,6 @@
-/** Decisions are told once, also when a host dies before their marks are on the disk. */
+/**
+ * Decisions are published once, also when a host dies before their marks are durable.
+ */
 
 import { expect, test } from "vitest";
 import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
@@ -17,7 +19,7 @@ import { createTestStore } from "../../support/runtime/test-store.ts";
 const rooms = 10;
 const count = 400;
 
-/** A store that, once told to, keeps every commit with marks waiting until it is let go. */
+/** A store that, once switched on, holds every commit with marks until it is released. */
 function slowMarks() {
   const memory = createTestStore();
   let letGo: () => void = () => undefined;
@@ -46,7 +48,7 @@ function slowMarks() {
 
 async function crowd(workers: number) {
   const { store, hold, letGo, unmarked } = slowMarks();
-  const told: string[] = [];
+  const reported: string[] = [];
   let held = false;
   let crashed: Promise<void> | null = null;
   const nobody = { outbound: () => null, ready: () => false, refreshMembership: () => undefined };
@@ -69,7 +71,7 @@ async function crowd(workers: number) {
     events: createRuntimeEvents(() => undefined, {
       line: (line: StreamLine) => {
         if (!("decision" in line)) return;
-        told.push(String(line.id));
+        reported.push(String(line.id));
         if (!held) return;
         // The first decision is out, its mark is not: the host dies with the rest in its hands.
         crashed ??= runtime.crashHost();
@@ -88,7 +90,7 @@ async function crowd(workers: number) {
       author: { id: "ann" },
     }),
   }));
-  // Whoever speaks for the first time has the members read: an effect, whose commit is waited for.
+  // A new author causes a read of the members: an effect, whose commit is awaited.
   await runtime.ingest("telegram", "default", events.slice(0, rooms));
   await runtime.settled();
   held = true;
@@ -96,22 +98,24 @@ async function crowd(workers: number) {
   await runtime.ingest("telegram", "default", events.slice(rooms));
   while (crashed === null) await new Promise(setImmediate);
   await crashed;
-  const before = [...told];
+  const before = [...reported];
   for (let ticks = 0; ticks < 50; ticks += 1) await new Promise(setImmediate);
   letGo();
   await runtime.settled();
   const codes = (await store.scan(0, count)).map(({ code }) => code);
   await runtime.stop();
-  return { told, before, unmarked, codes };
+  return { reported, before, unmarked, codes };
 }
 
 test.each([0, 1])(
   "with %i workers a decision whose mark is on its way is not told again after a crash",
   async (workers) => {
-    const { told, before, unmarked, codes } = await crowd(workers);
-    expect(told.toSorted()).toEqual(Array.from({ length: count }, (_, n) => `m${n}`).toSorted());
+    const { reported, before, unmarked, codes } = await crowd(workers);
+    expect(reported.toSorted()).toEqual(
+      Array.from({ length: count }, (_, n) => `m${n}`).toSorted(),
+    );
     expect(codes).not.toContain(null);
-    // It was no empty claim: some had been told, and the store did not know of it yet.
+    // The claim is not empty: some were published, and the store did not know of it yet.
     expect(before.length).toBeGreaterThan(rooms);
     expect(before.length).toBeLessThan(count);
     expect(unmarked).toContain(rooms + 1);

@@ -1,4 +1,6 @@
-/** The walk of one message: heard, decided, answered, delivered. */
+/**
+ * The path of one message: received, decided, answered, delivered.
+ */
 import { expect, test } from "vitest";
 import { sessionWorld } from "../../support/runtime/session-world.ts";
 import { World } from "../../support/runtime/world.ts";

@@ -154,7 +154,7 @@ test("a turn that comes while a summary is made by hand waits for it", async () 
   const world = await sessionWorld();
   await world.talk("one", { direct: true });
   world.answers.push(async function* () {
-    await world.gate;
+    await world.released;
     yield* saying("one was said");
   });
   const done = world.runtime.compactSession(directKey);

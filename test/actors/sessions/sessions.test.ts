@@ -190,7 +190,7 @@ describe("a reset while a turn runs", () => {
   test("leaves the turn's words, usage and end in the session it began in", async () => {
     const world = await sessionWorld();
     world.answers.push(async function* () {
-      await world.gate;
+      await world.released;
       yield* saying("late words");
     });
     await world.talk("slow one", { direct: true });

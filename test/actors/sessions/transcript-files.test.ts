@@ -1,6 +1,6 @@
 /**
- * Transcript files follow the store: a line stands in its file before anything of it is sent, a
- * full disk holds back and loses nothing, and what a crash tore or lost is mended.
+ * Transcript files follow the store: a line is in its file before anything of it is sent, a full
+ * disk delays and loses nothing, and what a crash tore or lost is repaired.
  */
 import { expect, test } from "vitest";
 import type { SessionFile } from "../../../src/domain/ports/index.ts";

@@ -39,10 +39,10 @@ function rig() {
   const breaches: string[] = [];
   const loads: { conv: number; beforeSeq: number; rebuild: boolean }[] = [];
   let loadFails = false;
-  const strikes = new PoisonTracker();
+  const poisonTracker = new PoisonTracker();
   const traffic = new HostDispatcher({
     host: 0,
-    poison: strikes,
+    poison: poisonTracker,
     load: async (conv, _key, beforeSeq, rebuild) => {
       if (loadFails) throw new Error("the store is away");
       loads.push({ conv, beforeSeq, rebuild });
@@ -97,7 +97,7 @@ function rig() {
     answers,
     breaches,
     loads,
-    strikes,
+    poisonTracker,
     link,
     answer,
     send,
@@ -219,7 +219,7 @@ describe("an answer", () => {
   });
 
   test("about a record that cannot be read leads to one rebuild, then to quarantine", async () => {
-    const { traffic, batches, answers, link, loads, strikes, send, answer, durable } = rig();
+    const { traffic, batches, answers, link, loads, poisonTracker, send, answer, durable } = rig();
     traffic.connect(link(1));
     await send(entry(7, 1));
     const unreadable = { codes: [notLiveCode], unreadable: [{ conv: 7, error: "torn" }] };
@@ -228,7 +228,7 @@ describe("an answer", () => {
     expect(loads.map(({ rebuild }) => rebuild)).toEqual([false, true]);
     await answer(batches[1] as HostBatch, unreadable);
     expect(answers[0]?.result.codes).toEqual([quarantinedCode]);
-    expect(strikes.isQuarantined(1)).toBe(true);
+    expect(poisonTracker.isQuarantined(1)).toBe(true);
     await durable();
     expect(batches).toHaveLength(2);
   });

@@ -19,7 +19,7 @@ const turns = (world: World, since: number) =>
     );
 type Said = readonly [at: number, id: string, more?: Partial<InboundInput>];
 
-async function told(world: World, lines: readonly Said[]): Promise<number> {
+async function reported(world: World, lines: readonly Said[]): Promise<number> {
   const since = world.clock.now();
   for (const [at, id, more = {}] of lines) {
     await world.pass(since + at - world.clock.now());
@@ -36,13 +36,13 @@ describe("a sender's window", () => {
   test("closes 500 ms after the last line, 2,000 ms after the first", async () => {
     const world = await started();
     const quick = [0, 499, 998, 1_497, 1_996].map((at, n): Said => [at, `m${n}`]);
-    const since = await told(world, [...quick, [2_400, "late"]]);
+    const since = await reported(world, [...quick, [2_400, "late"]]);
     expect(turns(world, since)).toEqual(["2000 m0+m1+m2+m3+m4", "2900 late"]);
   });
 
   test("is each sender's own, and they are answered in the order in which they began", async () => {
     const world = await started();
-    const since = await told(world, [
+    const since = await reported(world, [
       [0, "a1", by("ann")],
       [100, "b1", by("bob")],
       [400, "a2", by("ann")],
@@ -58,7 +58,7 @@ describe("a sender's window", () => {
     ] as const) {
       const own = { dmScope: "per-channel-peer" };
       const world = await started({ byChannel: { telegram: ms } }, own);
-      const since = await told(world, [
+      const since = await reported(world, [
         [0, "m0"],
         [600, "m1"],
       ]);
@@ -87,7 +87,7 @@ describe("a sender's window", () => {
 describe("order", () => {
   test("is kept around media: what was said before goes before, the picture by itself", async () => {
     const world = await started();
-    const since = await told(world, [
+    const since = await reported(world, [
       [0, "before"],
       [100, "picture", picture("p")],
       [200, "after"],
@@ -97,7 +97,7 @@ describe("order", () => {
 
   test("is kept around an album, which is one batch", async () => {
     const world = await started();
-    const since = await told(world, [
+    const since = await reported(world, [
       [0, "before"],
       [100, "one", album("p1")],
       [150, "two", album("p2")],
@@ -110,7 +110,7 @@ describe("order", () => {
   test("is kept around the word that begins a new session", async () => {
     const commands = { ownerAllowFrom: ["telegram:ann"] };
     const world = await new World({ config: { commands, messages: { queue } } }).start();
-    await told(world, [
+    await reported(world, [
       [0, "old"],
       [100, "word", { text: "/new and now" }],
     ]);

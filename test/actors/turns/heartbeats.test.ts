@@ -326,11 +326,11 @@ describe("people", () => {
       return "decision" in line || ("out" in line && line.out !== "typing");
     });
     await world.runtime.stop();
-    const told = seen.map(({ t, ...line }) => {
+    const reported = seen.map(({ t, ...line }) => {
       const { turn: _, id, ...rest } = line as { turn?: number; id?: string };
       return { t, ...rest, ...("decision" in line ? { id } : {}) };
     });
-    return { told, beats: beats.size };
+    return { reported, beats: beats.size };
   }
 
   test("are heard, answered and told in time as if there were no heartbeats", async () => {
@@ -345,7 +345,7 @@ describe("people", () => {
         const without = await history(pauses, 0);
         const woken = await history(pauses, minute);
         beats += woken.beats;
-        expect(woken.told).toEqual(without.told);
+        expect(woken.reported).toEqual(without.reported);
         expect(without.beats).toBe(0);
       }),
       { numRuns: 15 },

@@ -7,8 +7,8 @@
 import { expect, test } from "vitest";
 import { World } from "../../support/runtime/world.ts";
 
-/** What the runtime told, in order, as `ms what`. */
-function told(world: World, since: number): string[] {
+/** The lines of the runtime, in order, as `ms what`. */
+function reported(world: World, since: number): string[] {
   return world.lines.flatMap((line) => {
     const at = line.t - since;
     if ("decision" in line) return [`${at} heard ${line.id}`];
@@ -42,7 +42,7 @@ test("A and B are one turn that answers B; C keeps its eye and the typing until 
   await world.pass(950);
   await world.say("c", { id: "C", direct: true });
   await world.pass(20_000);
-  expect(told(world, since)).toEqual([
+  expect(reported(world, since)).toEqual([
     "0 heard A",
     "0 👀 on A",
     "0 typing on",

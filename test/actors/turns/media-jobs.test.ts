@@ -39,7 +39,7 @@ describe("media jobs", () => {
     "never more than a few at a time, fewer for one conversation, and every one is done",
     async (wanted) => {
       const clock = new SimulatedClock(0);
-      const desk = createMediaJobs(clock);
+      const mediaService = createMediaJobs(clock);
       const running: number[] = [];
       let most = 0;
       let done = 0;
@@ -53,7 +53,7 @@ describe("media jobs", () => {
           running.splice(running.indexOf(conv), 1);
           return n;
         };
-        void desk
+        void mediaService
           .run({ id: `${n}`, conv, msMax: 1_000, keep: () => true, work })
           .then((outcome) => {
             expect(outcome).toEqual({ found: n });
@@ -176,7 +176,7 @@ describe("names and links", () => {
 
 test("files are forgotten with the journal, now and then, and no more after the end", async () => {
   const clock = new SimulatedClock(1_000_000_000);
-  const sweeps: [number, number][] = [];
+  const cleanups: [number, number][] = [];
   const media = createMedia({
     digest: sha256,
     clock,
@@ -185,15 +185,15 @@ test("files are forgotten with the journal, now and then, and no more after the 
     agentOf: () => "main",
     service: {
       async prune(before: number, bytesMax: number) {
-        sweeps.push([clock.now() - before, bytesMax]);
-        if (sweeps.length === 1) throw new Error("disk");
+        cleanups.push([clock.now() - before, bytesMax]);
+        if (cleanups.length === 1) throw new Error("disk");
       },
     } as Partial<MediaService> as MediaService,
   });
   media.start();
   await pass(clock, 1_200_000);
-  expect(sweeps).toEqual(Array(3).fill([172_800_000, 2_000_000]));
+  expect(cleanups).toEqual(Array(3).fill([172_800_000, 2_000_000]));
   media.stop();
   await pass(clock, 3_600_000);
-  expect(sweeps).toHaveLength(3);
+  expect(cleanups).toHaveLength(3);
 });

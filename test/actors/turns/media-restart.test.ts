@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { program, tempFolder } from "../../support/runtime/media-service.ts";
-import { openHouse } from "../../support/runtime/media-world.ts";
+import { openMediaWorld } from "../../support/runtime/media-world.ts";
 import { sampleFiles } from "../../support/servers/media.ts";
 
 const { png } = sampleFiles;
@@ -27,7 +27,7 @@ const photo = { id: "f1", kind: "image" as const };
 describe.each([0, 1])("with %d workers", (workers) => {
   test("a restart between fetch and turn converts nothing twice and answers once", async () => {
     const look = countingLook();
-    const house = await openHouse({
+    const world = await openMediaWorld({
       workers,
       files: { f1: png },
       config: {
@@ -36,58 +36,58 @@ describe.each([0, 1])("with %d workers", (workers) => {
       },
     });
     // One of an album: it waits for the others.
-    await house.say("", { groupId: "g1", attachments: [photo] });
-    const notes = () => house.rig.desk && house.prompts().length;
-    await house.until(() => look.runs() === 1, "run of the converter");
+    await world.say("", { groupId: "g1", attachments: [photo] });
+    const notes = () => world.rig.service && world.prompts().length;
+    await world.until(() => look.runs() === 1, "run of the converter");
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(notes()).toBe(0);
-    await house.stop();
-    delete house.files.f1;
-    await house.start();
-    await house.until(() => house.sent.length === 1, "answer");
-    expect(house.prompts().at(-1)).toMatch(/description:\n +a green hat/);
+    await world.stop();
+    delete world.files.f1;
+    await world.start();
+    await world.until(() => world.sent.length === 1, "answer");
+    expect(world.prompts().at(-1)).toMatch(/description:\n +a green hat/);
     expect(look.runs()).toBe(1);
-    expect(house.rig.fetched()).toBe(0);
+    expect(world.rig.fetched()).toBe(0);
   });
 
   test("a slow photo between two texts: answered in order, each with its own", async () => {
     const look = countingLook(1_200);
-    const house = await openHouse({
+    const world = await openMediaWorld({
       workers,
       files: { f1: png },
       config: { media: { image: look.image }, messages: { queue: { mode: "queue" } } },
     });
-    await house.say("said before");
-    await house.say("", { attachments: [photo] });
-    await house.say("said after");
-    await house.until(() => house.sent.length === 3, "three answers");
-    const words = house
+    await world.say("said before");
+    await world.say("", { attachments: [photo] });
+    await world.say("said after");
+    await world.until(() => world.sent.length === 3, "three answers");
+    const words = world
       .prompts()
       .map((text) => text.match(/said before|said after|a green hat/g)?.join());
     expect(words).toEqual(["said before", "a green hat", "said after"]);
-    expect(house.sent.every(({ chat }) => chat === "ann")).toBe(true);
+    expect(world.sent.every(({ chat }) => chat === "ann")).toBe(true);
     expect(look.runs()).toBe(1);
   });
 });
 
 test("a turn that is tried again after its host died is told the same, converted once", async () => {
   const look = countingLook();
-  const house = await openHouse({
+  const world = await openMediaWorld({
     workers: 1,
     files: { f1: png },
     config: { media: { image: look.image } },
     driver: { kind: "odd" },
   });
   // The first turn of a thread loads its agents: the second is where it should be.
-  await house.ask("nap");
-  await house.say("nap", { attachments: [photo] });
-  await house.until(() => house.prompts().length === 2, "prompt");
+  await world.ask("nap");
+  await world.say("nap", { attachments: [photo] });
+  await world.until(() => world.prompts().length === 2, "prompt");
   await new Promise((resolve) => setTimeout(resolve, 250));
-  await house.runtime.crashHost();
-  await house.until(() => house.sent.length === 2, "answer");
-  expect(house.sent.at(-1)?.text).toBe("napped, try 2");
-  expect(house.prompts()).toHaveLength(3);
-  for (const prompt of house.prompts().slice(1)) expect(prompt).toContain("a green hat");
+  await world.runtime.crashHost();
+  await world.until(() => world.sent.length === 2, "answer");
+  expect(world.sent.at(-1)?.text).toBe("napped, try 2");
+  expect(world.prompts()).toHaveLength(3);
+  for (const prompt of world.prompts().slice(1)) expect(prompt).toContain("a green hat");
   expect(look.runs()).toBe(1);
-  expect(house.rig.fetched()).toBe(1);
+  expect(world.rig.fetched()).toBe(1);
 });

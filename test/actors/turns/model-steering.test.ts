@@ -94,9 +94,9 @@ test.each([0, 1])(
     const asked = server.requests.map(({ messages }) => JSON.stringify(messages));
     expect(asked[0]).toContain("words of m1");
     expect(asked[0]).not.toContain("words of m2");
-    const told = server.requests[1]?.messages.at(-1);
-    expect(told?.role).toBe("user");
-    expect(told?.content).toMatch(
+    const reported = server.requests[1]?.messages.at(-1);
+    expect(reported?.role).toBe("user");
+    expect(reported?.content).toMatch(
       /^## New message\(s\) .*\n\n<room-text (\w+)>\n\[id m2, .*\] Ann:\n {2}words of m2\n<\/room-text \1>$/,
     );
     expect(events("agent_start")).toBe(1);

@@ -64,7 +64,7 @@ const expected: Readonly<Record<Mode, readonly string[]>> = {
   followup: ["500 one", "4000 two", "4500 three", "5000 four"],
   // One by one, at once.
   queue: ["500 one", "3500 two", "3500 three", "3500 four"],
-  // An agent that cannot be told anything: as followup.
+  // An agent that accepts no steering: as followup.
   steer: ["500 one", "4000 two", "4500 three", "5000 four"],
   "steer-backlog": ["500 one", "4000 two", "4500 three", "5000 four"],
   // The first that comes ends the turn; the others come to one that is over before them.
@@ -176,7 +176,7 @@ describe("a full line", () => {
     for (const line of world.lines) metrics.listener.line(line);
     const why = gone[0]?.split(" ")[1];
     expect(await metrics.registry.metrics()).toContain(`earshot_dropped_total{why="${why}"} 2`);
-    // Only a summary is told to the agent, once, and as words of the room.
+    // The agent gets only a summary, once, and as text of the room.
     const noted = prompts(world).filter((text) => text.includes("words of m2"));
     expect(noted).toHaveLength(drop === "old" ? 0 : 1);
     if (drop === "summarize") expect(noted[0]).toContain("Ann: words of m3");

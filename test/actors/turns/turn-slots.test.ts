@@ -1,4 +1,6 @@
-/** Lanes and deadlines by themselves. */
+/**
+ * Turn slots and deadlines by themselves.
+ */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createDeadlines } from "../../../src/actors/journal/deadlines.ts";
@@ -9,64 +11,64 @@ const request = (conv: number, agentId = "main") => ({ conv, key: `k${conv}`, ag
 
 test("slots are granted in the order asked, and again when one is given back", () => {
   const granted: number[] = [];
-  const lanes = createTurnSlots({
+  const queues = createTurnSlots({
     slots: () => 2,
     agentSlots: () => 10,
     grant: ({ conv }) => granted.push(conv),
   });
-  for (const conv of [1, 2, 3, 4, 3]) lanes.request(request(conv));
+  for (const conv of [1, 2, 3, 4, 3]) queues.request(request(conv));
   expect(granted).toEqual([1, 2]);
-  expect([lanes.running(), lanes.waiting()]).toEqual([2, 2]);
-  lanes.release(2);
-  lanes.request(request(2));
-  lanes.release(1);
+  expect([queues.running(), queues.waiting()]).toEqual([2, 2]);
+  queues.release(2);
+  queues.request(request(2));
+  queues.release(1);
   expect(granted).toEqual([1, 2, 3, 4]);
-  lanes.release(3);
+  queues.release(3);
   expect(granted).toEqual([1, 2, 3, 4, 2]);
 });
 
 test("an agent that is full is passed over, not waited for", () => {
   const granted: number[] = [];
-  const lanes = createTurnSlots({
+  const queues = createTurnSlots({
     slots: () => 10,
     agentSlots: (agentId) => (agentId === "slow" ? 1 : 5),
     grant: ({ conv }) => granted.push(conv),
   });
-  for (const conv of [1, 2]) lanes.request(request(conv, "slow"));
-  lanes.request(request(3));
+  for (const conv of [1, 2]) queues.request(request(conv, "slow"));
+  queues.request(request(3));
   expect(granted).toEqual([1, 3]);
-  lanes.release(1);
+  queues.release(1);
   expect(granted).toEqual([1, 3, 2]);
 });
 
 test("who came first is served first, whatever the agent", () => {
   const granted: number[] = [];
   let open = 0;
-  const lanes = createTurnSlots({
+  const queues = createTurnSlots({
     slots: () => open,
     agentSlots: () => 10,
     grant: ({ conv }) => granted.push(conv),
   });
   const asked = [3, 1, 4, 5, 9, 2, 6];
-  for (const conv of asked) lanes.request(request(conv, conv % 2 === 0 ? "even" : "odd"));
+  for (const conv of asked) queues.request(request(conv, conv % 2 === 0 ? "even" : "odd"));
   open = 10;
-  lanes.pump();
+  queues.pump();
   expect(granted).toEqual(asked);
 });
 
 test("a slot granted before a restart is taken even when none is free", () => {
   const granted: number[] = [];
-  const lanes = createTurnSlots({
+  const queues = createTurnSlots({
     slots: () => 1,
     agentSlots: () => 1,
     grant: ({ conv }) => granted.push(conv),
   });
-  lanes.occupy(request(1));
-  lanes.occupy(request(2));
-  lanes.request(request(3));
-  lanes.release(1);
+  queues.occupy(request(1));
+  queues.occupy(request(2));
+  queues.request(request(3));
+  queues.release(1);
   expect(granted).toEqual([]);
-  lanes.release(2);
+  queues.release(2);
   expect(granted).toEqual([3]);
 });
 
@@ -76,7 +78,7 @@ test("no interleaving exceeds the bounds, and everybody who asks is served", () 
     fc.property(fc.array(step, { maxLength: 100 }), (steps) => {
       const running = new Map<number, string>();
       let wanted = new Set<number>();
-      const lanes = createTurnSlots({
+      const queues = createTurnSlots({
         slots: () => 3,
         agentSlots: () => 2,
         grant: ({ conv, agentId }) => {
@@ -89,17 +91,17 @@ test("no interleaving exceeds the bounds, and everybody who asks is served", () 
       });
       for (const { conv, agent, ask } of steps) {
         if (ask && !running.has(conv)) wanted = wanted.add(conv);
-        if (ask) lanes.request(request(conv, agent));
+        if (ask) queues.request(request(conv, agent));
         else {
           running.delete(conv);
           wanted.delete(conv);
-          lanes.release(conv);
+          queues.release(conv);
         }
       }
       while (running.size > 0) {
         const [conv] = running.keys();
         running.delete(conv as number);
-        lanes.release(conv as number);
+        queues.release(conv as number);
       }
       expect(wanted.size).toBe(0);
     }),

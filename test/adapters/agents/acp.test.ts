@@ -38,7 +38,7 @@ const open = async (what = "", over: object = {}): Promise<AgentPort> => {
   return agent;
 };
 /** A turn whose prompt ends with an order to the agent. */
-const told = (act: string, over: Partial<AgentTurn> = {}): AgentTurn =>
+const reported = (act: string, over: Partial<AgentTurn> = {}): AgentTurn =>
   sampleTurn({ prompt: `Ann: hello\ndo: ${act}`, ...over });
 const noted = (): Record<string, unknown>[] =>
   existsSync(log)
@@ -76,12 +76,12 @@ async function abortedTurn(agent: AgentPort, turn: AgentTurn): Promise<number> {
 describe("acp driver", () => {
   test("tells thoughts, tool calls and messages apart", async () => {
     const agent = await open();
-    expect(await collect(agent, told("think"))).toEqual([
+    expect(await collect(agent, reported("think"))).toEqual([
       { type: "reasoning", text: "hm" },
       { type: "text", text: "so" },
       { type: "message-end" },
     ]);
-    expect(await collect(agent, told("tools"))).toEqual([
+    expect(await collect(agent, reported("tools"))).toEqual([
       { type: "text", text: "Looking." },
       { type: "message-end" },
       { type: "tool-start", name: "Read file", input: { path: "a.txt" } },
@@ -93,20 +93,22 @@ describe("acp driver", () => {
 
   test("tells a new session its instructions and its past, and a known one only what is new", async () => {
     const agent = await open();
-    const first = JSON.parse(spoken(await collect(agent, told("blocks", { transcript }))));
+    const first = JSON.parse(spoken(await collect(agent, reported("blocks", { transcript }))));
     expect(first.map(({ text }: { text: string }) => text)).toEqual([
       "You are Scout.",
       "## Earlier in this conversation\n\nuser: before",
       "Ann: hello\ndo: blocks",
     ]);
-    const second = JSON.parse(spoken(await collect(agent, told("blocks", { transcript }))));
+    const second = JSON.parse(spoken(await collect(agent, reported("blocks", { transcript }))));
     expect(second).toHaveLength(1);
   });
 
   test("keeps one session a key, and begins anew when ours was reset", async () => {
     const agent = await open();
     const say = async (sessionKey: string, past = transcript) =>
-      spoken(await collect(agent, told("remember", { sessionKey, transcript: past }))).split(" ");
+      spoken(await collect(agent, reported("remember", { sessionKey, transcript: past }))).split(
+        " ",
+      );
     const [first, one] = await say("a", []);
     const [other] = await say("b");
     const [again, two] = await say("a");
@@ -122,7 +124,7 @@ describe("acp driver", () => {
   test("forgets the session unused for longest, and tells the agent", async () => {
     const agent = await open("", { sessions: 2 });
     for (const sessionKey of ["a", "b", "a", "c"])
-      await collect(agent, told("remember", { sessionKey, transcript }));
+      await collect(agent, reported("remember", { sessionKey, transcript }));
     const opened = noted().flatMap((line) => ("new" in line ? [line.new] : []));
     expect(opened).toHaveLength(3);
     await expect.poll(() => noted().at(-1)).toEqual({ close: opened[1] });
@@ -131,7 +133,7 @@ describe("acp driver", () => {
   test("runs turns of two sessions side by side", async () => {
     const agent = await open();
     const turns = ["a", "b"].map((sessionKey) =>
-      collect(agent, told("slow", { sessionKey, turnId: sessionKey })),
+      collect(agent, reported("slow", { sessionKey, turnId: sessionKey })),
     );
     const answers = (await Promise.all(turns)).map(spoken);
     expect(answers).toEqual(["one two three", "one two three"]);
@@ -147,7 +149,7 @@ describe("acp driver", () => {
     ["allowlist", "ask", { outcome: "selected", optionId: "no" }],
   ])("answers a request for permission by policy: %s, %s", async (permissions, act, outcome) => {
     const agent = await open("", { permissions });
-    expect(JSON.parse(spoken(await collect(agent, told(act))))).toEqual(outcome);
+    expect(JSON.parse(spoken(await collect(agent, reported(act))))).toEqual(outcome);
   });
 
   test.each([
@@ -170,7 +172,7 @@ describe("acp driver", () => {
       },
     };
     const agent = await open();
-    const answer = JSON.parse(spoken(await collect(agent, told("ask execute", over))));
+    const answer = JSON.parse(spoken(await collect(agent, reported("ask execute", over))));
     expect(answer).toEqual({ outcome: "selected", optionId });
     expect(asked).toEqual(owner === null ? [] : [{ kind: "execute", title: "rm -rf" }]);
   });
@@ -185,15 +187,15 @@ describe("acp driver", () => {
         return "always";
       },
     };
-    const events = await collect(agent, told("ask execute", over), stop.signal);
+    const events = await collect(agent, reported("ask execute", over), stop.signal);
     expect(events).toMatchObject([{ type: "error", message: "Error: stopped" }]);
     expect(JSON.stringify(noted())).not.toContain("always");
-    expect(spoken(await collect(agent, told("ask")))).toContain("no");
+    expect(spoken(await collect(agent, reported("ask")))).toContain("no");
   });
 
   test("offers neither files nor a terminal, and refuses when asked all the same", async () => {
     const agent = await open();
-    expect(spoken(await collect(agent, told("file")))).toMatch(/not found/i);
+    expect(spoken(await collect(agent, reported("file")))).toMatch(/not found/i);
     expect(noted()[0]).toEqual({
       initialize: expect.objectContaining({ fs: { readTextFile: false, writeTextFile: false } }),
     });
@@ -203,7 +205,9 @@ describe("acp driver", () => {
   test("passes pictures to an agent that takes them, and to no other", async () => {
     const images = [{ mime: "image/png", name: "a.png", data: new Uint8Array([1, 2, 3]) }];
     const blocks = async (what: string) =>
-      JSON.parse(spoken(await collect(await open(what), told("blocks", { images })))) as object[];
+      JSON.parse(
+        spoken(await collect(await open(what), reported("blocks", { images }))),
+      ) as object[];
     expect((await blocks("")).at(-1)).toEqual({
       type: "image",
       mimeType: "image/png",
@@ -215,64 +219,66 @@ describe("acp driver", () => {
   test("chooses model and thinking where the agent offers a choice, and goes back afterwards", async () => {
     const agent = await open();
     const values = async (over: Partial<AgentTurn>) =>
-      JSON.parse(spoken(await collect(agent, told("config", { transcript, ...over }))));
+      JSON.parse(spoken(await collect(agent, reported("config", { transcript, ...over }))));
     expect(await values({})).toEqual({});
     expect(await values({ model: "large", thinking: "high" })).toEqual({
       model: "large",
       effort: "high",
     });
     expect(await values({ thinking: "max" })).toEqual({ model: "small", effort: "medium" });
-    const wrong = await collect(agent, told("config", { model: "huge" }));
+    const wrong = await collect(agent, reported("config", { model: "huge" }));
     expect(wrong).toEqual([expect.objectContaining({ message: expect.stringMatching(/"huge"/) })]);
   });
 
   test("an abort is told to the agent and leaves the session usable", async () => {
     const agent = await open();
-    await abortedTurn(agent, told("hang", { transcript }));
+    await abortedTurn(agent, reported("hang", { transcript }));
     expect(noted().at(-1)).toHaveProperty("cancel");
-    expect(spoken(await collect(agent, told("remember", { transcript })))).toMatch(/ 2$/);
+    expect(spoken(await collect(agent, reported("remember", { transcript })))).toMatch(/ 2$/);
   });
 
   test("an agent that does not stop when told loses its process, and the next turn gets another", async () => {
     const agent = await open();
     const pidOf = async () =>
-      Number(/^s(\d+)-/.exec(spoken(await collect(agent, told("remember"))))?.[1]);
+      Number(/^s(\d+)-/.exec(spoken(await collect(agent, reported("remember"))))?.[1]);
     const pid = await pidOf();
-    expect(await abortedTurn(agent, told("deaf"))).toBeLessThan(1_000);
+    expect(await abortedTurn(agent, reported("deaf"))).toBeLessThan(1_000);
     await expect.poll(() => running(pid), { timeout: 3_000 }).toBe(false);
     expect(await pidOf()).not.toBe(pid);
   });
 
   test("a crash fails the turn as one to try again, and the next turn starts the program anew", async () => {
     const agent = await open();
-    const events = await collect(agent, told("crash"));
+    const events = await collect(agent, reported("crash"));
     expect(spoken(events)).toBe("half an ans");
     expect(events.at(-1)).toEqual({
       type: "error",
       retryable: true,
       message: expect.stringMatching(/exited with code 3: fatal: out of cheese/),
     });
-    expect(spoken(await collect(agent, told("echo")))).toMatch(/^heard/);
+    expect(spoken(await collect(agent, reported("echo")))).toMatch(/^heard/);
   });
 
   test("after a crash the session is loaded, without telling its past to the room", async () => {
     const agent = await open("loads");
-    const [id] = spoken(await collect(agent, told("remember", { transcript }))).split(" ");
-    await collect(agent, told("crash", { transcript }));
-    const after = spoken(await collect(agent, told("remember", { transcript })));
+    const [id] = spoken(await collect(agent, reported("remember", { transcript }))).split(" ");
+    await collect(agent, reported("crash", { transcript }));
+    const after = spoken(await collect(agent, reported("remember", { transcript })));
     expect(after).toBe(`${id} 1`);
     expect(noted().at(-1)).toEqual({ load: id });
   });
 
   test("passes over what is no message, on any line", async () => {
     const agent = await open("stray");
-    expect(spoken(await collect(agent, told("garbage")))).toBe("before after");
+    expect(spoken(await collect(agent, reported("garbage")))).toBe("before after");
   });
 
   test("reads everything of an agent that says much", async () => {
     const agent = await open();
     let heard = 0;
-    for await (const event of agent.run(told("flood"), { signal: new AbortController().signal })) {
+    for await (const event of agent.run(reported("flood"), {
+      signal: new AbortController().signal,
+    })) {
       if (event.type !== "text") continue;
       heard += event.text.length;
       if (heard % 20_000 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -286,7 +292,7 @@ describe("acp driver", () => {
     ["refusal", /refused to answer/],
     ["cancelled", /cancelled the turn itself/],
   ])("an answer without a word that stops with %s", async (reason, message) => {
-    const events = await collect(await open(), told(`stop ${reason}`));
+    const events = await collect(await open(), reported(`stop ${reason}`));
     if (message === null) expect(events).toEqual([]);
     else
       expect(events).toEqual([
@@ -305,7 +311,7 @@ describe("acp driver", () => {
   ])("names what is wrong: %s", async (_, what, message) => {
     const startMs = { mute: 400, stuck: 3_000 }[what] ?? 30_000;
     const agent = await open(what, { startMs });
-    const events = await collect(agent, told(what === "monster" ? "monster" : "echo"));
+    const events = await collect(agent, reported(what === "monster" ? "monster" : "echo"));
     expect(events).toEqual([
       expect.objectContaining({ type: "error", message: expect.stringMatching(message) }),
     ]);
@@ -340,7 +346,7 @@ describe("acp driver", () => {
 
   test("closing the agent ends its program", async () => {
     const agent = await open();
-    const [id] = spoken(await collect(agent, told("remember"))).split(" ");
+    const [id] = spoken(await collect(agent, reported("remember"))).split(" ");
     const pid = Number(/^s(\d+)-/.exec(id ?? "")?.[1]);
     expect(running(pid)).toBe(true);
     await agent.close?.();

@@ -40,9 +40,9 @@ beforeEach(() => {
   const gone = new Promise<void>((resolve) => {
     lose = resolve;
   });
-  const post: Parameters<typeof serveChildren>[0] = (told) => {
-    posted += "output" in told ? (told.output?.length ?? 0) : 0;
-    port1.postMessage(told);
+  const post: Parameters<typeof serveChildren>[0] = (reported) => {
+    posted += "output" in reported ? (reported.output?.length ?? 0) : 0;
+    port1.postMessage(reported);
   };
   const answer = serveChildren(post, gone);
   port1.on("message", answer);
@@ -136,7 +136,7 @@ describe("over a port", () => {
 
   test("what is no order is refused and starts nothing", async () => {
     const posts: unknown[] = [];
-    const answer = serveChildren((told) => posts.push(told), new Promise(() => undefined));
+    const answer = serveChildren((reported) => posts.push(reported), new Promise(() => undefined));
     const good = { id: 1, do: "start", spec: spec("silent") };
     for (const bad of [
       null,

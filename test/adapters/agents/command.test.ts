@@ -41,10 +41,10 @@ describe("command driver", () => {
     const tools = [{ name: "look", description: "Look.", inputSchema: { type: "object" } }];
     const turn = sampleTurn({ images, tools, model: "small", thinking: "low" });
     const agent = await openAgent(driver, { ...config("turn"), images: true });
-    const told = JSON.parse(spoken(await collect(agent, turn)));
+    const reported = JSON.parse(spoken(await collect(agent, turn)));
     const { callTool: _, ...rest } = turn;
     const sent = [{ mime: "image/png", name: "a.png", data: "AQID" }];
-    expect(told).toEqual({ ...rest, images: sent, type: "turn" });
+    expect(reported).toEqual({ ...rest, images: sent, type: "turn" });
 
     const seen = await openAgent(driver, { ...config("env"), env: ["EARSHOT_TEST_NAMED"] });
     const names = spoken(await collect(seen)).split(" ");

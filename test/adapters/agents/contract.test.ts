@@ -332,7 +332,7 @@ describe("module driver", () => {
     );
     const agent = await openAgent(driver("module"), { ...config, options: { word: "mine" } });
     expect(spoken(await collect(agent))).toBe("mine");
-    await expect(openAgent(driver("module"), config)).rejects.toThrow(/options are wrong/);
+    await expect(openAgent(driver("module"), config)).rejects.toThrow(/options are invalid/);
   });
 
   test("names the module and the reason when it cannot be loaded", async () => {
@@ -347,7 +347,7 @@ describe("module driver", () => {
   test("says the cause and its place, and loads the module once it is mended", async () => {
     const broken = await moduleFile("broken.mjs", "const a = 1;\nexport default missing(a);\n");
     await expect(openAgent(driver("module"), broken)).rejects.toThrow(
-      /broken\.mjs\) as ReferenceError: missing is not defined \(.*broken\.mjs:\d\): mend it/,
+      /broken\.mjs\): ReferenceError: missing is not defined \(.*broken\.mjs:\d\)\. Fix it/,
     );
     await moduleFile("broken.mjs", "export default async function* () {}\n");
     await utimes(broken.module, 1, 1);

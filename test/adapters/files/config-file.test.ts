@@ -1,4 +1,6 @@
-/** The config file on a real disk: what is refused, what is told, and what is followed. */
+/**
+ * The config file on a real disk: what is refused, what is reported, and what is followed.
+ */
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -167,29 +169,29 @@ describe("secrets", () => {
 });
 
 describe("following", () => {
-  /** What a watcher told, in order, and a way to wait for more. */
+  /** The reports of a watcher, in order, and a way to wait for more. */
   async function follow() {
-    const told: (readonly string[] | string)[] = [];
+    const reported: (readonly string[] | string)[] = [];
     let wake = () => {};
-    const tell = (what: readonly string[] | string) => {
-      told.push(what);
+    const send = (what: readonly string[] | string) => {
+      reported.push(what);
       wake();
     };
     const first = await readConfigFile(path, { env: {} });
     watching = await watchConfigFile(first, {
       env: {},
       settleMs: 30,
-      changed: (_loaded, paths) => tell(paths),
-      refused: (error) => tell(error instanceof EarshotError ? error.code : String(error)),
+      changed: (_loaded, paths) => send(paths),
+      refused: (error) => send(error instanceof EarshotError ? error.code : String(error)),
     });
     const until = async (count: number) => {
-      while (told.length < count)
+      while (reported.length < count)
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
-      return told;
+      return reported;
     };
-    return { told, until };
+    return { reported, until };
   }
 
   test("a change is told by its paths, a broken file is refused and the last good one stays", async () => {
@@ -223,7 +225,7 @@ describe("following", () => {
   test("a change that could not be taken over is told, and offered again", async () => {
     await write("{ context: { size: 3 } }");
     const first = await readConfigFile(path, { env: {} });
-    const told: string[] = [];
+    const reported: string[] = [];
     let done = () => {};
     const taken = new Promise<void>((resolve) => {
       done = resolve;
@@ -233,17 +235,17 @@ describe("following", () => {
       env: {},
       settleMs: 30,
       async changed() {
-        told.push("changed");
-        if (told.length === 1) throw new Error("the store is full");
+        reported.push("changed");
+        if (reported.length === 1) throw new Error("the store is full");
         done();
       },
       refused: async (error) => {
-        told.push(String(error));
+        reported.push(String(error));
         await write("{ context: { size: 4 } }\n");
       },
     });
     await taken;
-    expect(told).toEqual(["changed", "Error: the store is full", "changed"]);
+    expect(reported).toEqual(["changed", "Error: the store is full", "changed"]);
   });
 });
 

@@ -89,10 +89,10 @@ test.prop([secrets, wellFormed, forms, fc.integer({ min: -2_000, max: 2_000 })])
 
 test.prop([secrets, wellFormed])("a signature of one form is none of the other", (secret, body) => {
   const digest = digestHeaders(secret, now, body);
-  const { "earshot-digest": told, ...bare } = digest;
+  const { "earshot-digest": reported, ...bare } = digest;
   expect(taken(secret, bare, body)).toBe(false);
   expect(
-    taken(secret, { ...signatureHeaders(secret, now, body), "earshot-digest": told }, body),
+    taken(secret, { ...signatureHeaders(secret, now, body), "earshot-digest": reported }, body),
   ).toBe(false);
 });
 

@@ -1,5 +1,5 @@
 /**
- * The media desk: real files in a real folder, real programs, models over real sockets.
+ * The media service: real files in a real folder, real programs, models over real sockets.
  */
 import {
   chmodSync,
@@ -18,7 +18,7 @@ import { pictureSize } from "../../../src/adapters/media/picture-size.ts";
 import {
   item,
   never,
-  openDesk,
+  openService,
   program,
   settingsOf,
   tempFolder,
@@ -29,11 +29,14 @@ const { ogg, png, mp4 } = sampleFiles;
 
 describe("fetching", () => {
   test("a file is kept under our name, for us alone, and fetched once", async () => {
-    const { desk, folder, fetched } = openDesk({ f1: ogg });
+    const { service: mediaService, folder, fetched } = openService({ f1: ogg });
     const voice = item({ kind: "audio", name: "../../x.ogg" });
     const settings = settingsOf({ audio: { kind: "command", ...program("console.log('hi')") } });
-    expect(await desk.read(voice, settings, never)).toMatchObject({ text: "hi", bytes: 64 });
-    expect(await desk.read(voice, settings, never)).toMatchObject({ text: "hi" });
+    expect(await mediaService.read(voice, settings, never)).toMatchObject({
+      text: "hi",
+      bytes: 64,
+    });
+    expect(await mediaService.read(voice, settings, never)).toMatchObject({ text: "hi" });
     expect(fetched()).toBe(1);
     expect(readdirSync(folder).sort()).toEqual([voice.id, `${voice.id}.json`]);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -42,20 +45,20 @@ describe("fetching", () => {
   });
 
   test("what was read is not read again after a restart, unless by another converter", async () => {
-    const first = openDesk({ f1: ogg });
+    const first = openService({ f1: ogg });
     const voice = item({ kind: "audio" });
     const says = (word: string) =>
       settingsOf({ audio: { kind: "command", ...program(`console.log('${word}', Date.now())`) } });
-    const before = await first.desk.read(voice, says("one"), never);
-    const again = openDesk({}, { folder: first.folder });
-    expect(await again.desk.read(voice, says("one"), never)).toEqual(before);
-    expect((await again.desk.read(voice, says("two"), never)).text).toMatch(/^two /);
+    const before = await first.service.read(voice, says("one"), never);
+    const again = openService({}, { folder: first.folder });
+    expect(await again.service.read(voice, says("one"), never)).toEqual(before);
+    expect((await again.service.read(voice, says("two"), never)).text).toMatch(/^two /);
   });
 
   test("a file torn by a crash is fetched again, a whole one is not", async () => {
-    const { desk, folder, fetched } = openDesk({ f1: png });
+    const { service: mediaService, folder, fetched } = openService({ f1: png });
     const shown = item({ kind: "image" });
-    const look = async () => (await desk.picture(shown, settingsOf({}), never)).image;
+    const look = async () => (await mediaService.picture(shown, settingsOf({}), never)).image;
     await look();
     await look();
     expect(fetched()).toBe(1);
@@ -65,15 +68,19 @@ describe("fetching", () => {
   });
 
   test("a channel that cannot fetch, and one that fails, are told in one line", async () => {
-    const { desk, logs } = openDesk({
+    const { service: mediaService, logs } = openService({
       f2: async function* () {
         yield png;
         throw new Error("https://api.example/bot-canary-token/x broke");
       },
     });
-    const none = await desk.read(item({ kind: "image" }), settingsOf({}), never);
+    const none = await mediaService.read(item({ kind: "image" }), settingsOf({}), never);
     expect(none).toMatchObject({ text: null, note: "telegram cannot fetch files" });
-    const broken = await desk.read(item({ kind: "image", id: "f2" }), settingsOf({}), never);
+    const broken = await mediaService.read(
+      item({ kind: "image", id: "f2" }),
+      settingsOf({}),
+      never,
+    );
     expect(broken.note).toBe("not fetched: Error");
     expect(logs.join()).not.toContain("canary");
   });
@@ -81,32 +88,34 @@ describe("fetching", () => {
   test("an address that came with the message is fetched by the guarded client", async () => {
     const server = await startMediaServer();
     server.serve("/x.txt", "from the web");
-    const { desk } = openDesk({}, { allowPrivate: [server.origin] });
+    const { service: mediaService } = openService({}, { allowPrivate: [server.origin] });
     const file = item({ kind: "file", url: `${server.origin}/x.txt` });
-    expect(await desk.read(file, settingsOf({}), never)).toMatchObject({ text: "from the web" });
+    expect(await mediaService.read(file, settingsOf({}), never)).toMatchObject({
+      text: "from the web",
+    });
   });
 
   test("old files go, then the oldest beyond the size; what is new stays", async () => {
-    const { desk, folder } = openDesk({ f1: Buffer.alloc(1_000, 0x61) });
+    const { service: mediaService, folder } = openService({ f1: Buffer.alloc(1_000, 0x61) });
     const made = [];
     for (let n = 0; n < 4; n += 1) {
       const file = item({ kind: "file" });
-      await desk.read(file, settingsOf({}), never);
+      await mediaService.read(file, settingsOf({}), never);
       const at = 1_000 + n;
       for (const name of [file.id, `${file.id}.json`]) utimesSync(join(folder, name), at, at);
       made.push(file.id);
     }
     const left = () => readdirSync(folder).filter((name) => !name.includes("."));
-    await desk.prune(1_001_000, 1_000_000);
+    await mediaService.prune(1_001_000, 1_000_000);
     expect(left().sort()).toEqual(made.slice(1).sort());
     const one = statSync(join(folder, `${made[3]}.json`)).size + 1_000;
-    await desk.prune(0, one * 2 + 100);
+    await mediaService.prune(0, one * 2 + 100);
     expect(left().sort()).toEqual(made.slice(2).sort());
   });
 
   test("what a crash left half-written is no file, and goes after a while", async () => {
-    const { desk, folder } = openDesk({ f1: png });
-    await desk.read(item({ kind: "image" }), settingsOf({}), never);
+    const { service: mediaService, folder } = openService({ f1: png });
+    await mediaService.read(item({ kind: "image" }), settingsOf({}), never);
     for (const [name, ageMs] of [
       ["old.part", 7_200_000],
       ["new.part", 0],
@@ -115,14 +124,14 @@ describe("fetching", () => {
       const at = (Date.now() - ageMs) / 1_000;
       utimesSync(join(folder, name), at, at);
     }
-    await desk.prune(0, 10_000_000);
+    await mediaService.prune(0, 10_000_000);
     expect(readdirSync(folder).filter((name) => name.endsWith(".part"))).toEqual(["new.part"]);
   });
 
   test("the size of all files is kept while they come in", async () => {
-    const { desk, folder } = openDesk({ f1: Buffer.alloc(400_000, 0x61) });
+    const { service: mediaService, folder } = openService({ f1: Buffer.alloc(400_000, 0x61) });
     const settings = settingsOf({ storeBytesMax: 1_048_576 });
-    for (let n = 0; n < 5; n += 1) await desk.read(item({ kind: "file" }), settings, never);
+    for (let n = 0; n < 5; n += 1) await mediaService.read(item({ kind: "file" }), settings, never);
     const bytes = readdirSync(folder).reduce(
       (sum, name) => sum + statSync(join(folder, name)).size,
       0,
@@ -141,8 +150,8 @@ describe("fetching", () => {
     ]) {
       const folder = join(tempFolder(), "media");
       prepare(folder);
-      const { desk } = openDesk({ f1: png }, { folder });
-      const { note } = await desk.read(item({ kind: "image" }), settingsOf({}), never);
+      const { service: mediaService } = openService({ f1: png }, { folder });
+      const { note } = await mediaService.read(item({ kind: "image" }), settingsOf({}), never);
       expect(note).toMatch(/other users may enter it|it is not a directory/);
       expect(readdirSync(folder)).toEqual([]);
     }
@@ -151,10 +160,10 @@ describe("fetching", () => {
 
 describe("converters", () => {
   test("a program reads the file and prints words; the path is its argument, whole", async () => {
-    const { desk } = openDesk({ f1: ogg });
+    const { service: mediaService } = openService({ f1: ogg });
     const code = "console.log(process.argv.length, require('fs').statSync(process.argv[1]).size)";
     const settings = settingsOf({ audio: { kind: "command", ...program(code) } });
-    expect(await desk.read(item({ kind: "audio" }), settings, never)).toMatchObject({
+    expect(await mediaService.read(item({ kind: "audio" }), settings, never)).toMatchObject({
       text: "2 64",
       words: "transcript",
     });
@@ -166,41 +175,41 @@ describe("converters", () => {
     ["floods", "for (;;) require('fs').writeSync(1, 'x'.repeat(65536))", /printed more than/],
     ["says nothing", "", /no words in it/],
   ])("a program that %s leaves the reason and no process", async (_what, code, note) => {
-    const { desk } = openDesk({ f1: ogg });
+    const { service: mediaService } = openService({ f1: ogg });
     const settings = settingsOf({
       timeoutMs: code.includes("setInterval") ? 400 : 10_000,
       audio: { kind: "command", ...program(code) },
     });
-    const reading = await desk.read(item({ kind: "audio" }), settings, never);
+    const reading = await mediaService.read(item({ kind: "audio" }), settings, never);
     expect(reading.text).toBeNull();
     expect(reading.note).toMatch(note);
   });
 
   test("a program that is not there is named", async () => {
-    const { desk } = openDesk({ f1: ogg });
+    const { service: mediaService } = openService({ f1: ogg });
     const command = "/nowhere/whisper";
     const settings = settingsOf({ audio: { kind: "command", command, args: ["{file}"] } });
-    const { note } = await desk.read(item({ kind: "audio" }), settings, never);
+    const { note } = await mediaService.read(item({ kind: "audio" }), settings, never);
     expect(note).toBe("/nowhere/whisper could not be started (ENOENT)");
   });
 
   test("it sees no variable but those named", async () => {
     process.env.EARSHOT_TEST_CANARY = "canary";
-    const { desk } = openDesk({ f1: ogg });
+    const { service: mediaService } = openService({ f1: ogg });
     const show = program("console.log(process.env.EARSHOT_TEST_CANARY ?? 'unseen')");
     const plain = settingsOf({ audio: { kind: "command", ...show } });
     const named = settingsOf({
       audio: { kind: "command", ...show, env: ["EARSHOT_TEST_CANARY"] },
     });
-    expect((await desk.read(item({ kind: "audio" }), plain, never)).text).toBe("unseen");
-    expect((await desk.read(item({ kind: "audio" }), named, never)).text).toBe("canary");
+    expect((await mediaService.read(item({ kind: "audio" }), plain, never)).text).toBe("unseen");
+    expect((await mediaService.read(item({ kind: "audio" }), named, never)).text).toBe("canary");
     delete process.env.EARSHOT_TEST_CANARY;
   });
 
   test("a model writes down a sound", async () => {
     const server = await startMediaServer();
     server.serve("/v1/audio/transcriptions", JSON.stringify({ text: " Good morning " }));
-    const { desk } = openDesk({ f1: ogg });
+    const { service: mediaService } = openService({ f1: ogg });
     const settings = settingsOf({
       audio: {
         kind: "model",
@@ -210,7 +219,7 @@ describe("converters", () => {
         language: "en",
       },
     });
-    const reading = await desk.read(item({ kind: "audio" }), settings, never);
+    const reading = await mediaService.read(item({ kind: "audio" }), settings, never);
     expect(reading).toMatchObject({ text: "Good morning", words: "transcript", note: null });
     const [request] = server.requests;
     expect(request?.headers.authorization).toBe("Bearer key-canary");
@@ -224,14 +233,14 @@ describe("converters", () => {
     const server = await startMediaServer();
     const answer = { choices: [{ message: { content: "a red cat" } }] };
     server.serve("/v1/chat/completions", JSON.stringify(answer));
-    const { desk } = openDesk({ f1: png, f2: mp4 });
+    const { service: mediaService } = openService({ f1: png, f2: mp4 });
     const model = { kind: "model", baseUrl: `${server.origin}/v1`, model: "eyes" };
     const frame = program(
       `process.stdout.write(Buffer.from('${png.toString("base64")}', 'base64'))`,
     );
     const settings = settingsOf({ image: model, video: { ...model, frame } });
     for (const one of [item({ kind: "image" }), item({ kind: "video", id: "f2" })]) {
-      const reading = await desk.read(one, settings, never);
+      const reading = await mediaService.read(one, settings, never);
       expect(reading).toMatchObject({ text: "a red cat", words: "description" });
     }
     for (const { body } of server.requests) {
@@ -253,14 +262,14 @@ describe("converters", () => {
     server.on("/v1/audio/transcriptions", (_request, response) =>
       response.writeHead(status).end(body),
     );
-    const { desk, logs } = openDesk({ f1: ogg });
+    const { service: mediaService, logs } = openService({ f1: ogg });
     const audio = {
       kind: "model",
       baseUrl: `${server.origin}/v1`,
       model: "w",
       apiKey: "key-canary",
     };
-    const reading = await desk.read(item({ kind: "audio" }), settingsOf({ audio }), never);
+    const reading = await mediaService.read(item({ kind: "audio" }), settingsOf({ audio }), never);
     expect(reading.note).toMatch(note);
     expect(JSON.stringify([reading, logs])).not.toContain("key-canary");
   });
@@ -268,20 +277,20 @@ describe("converters", () => {
   test("a model that stalls is given up, and its connection closed", async () => {
     const server = await startMediaServer();
     server.on("/v1/audio/transcriptions", () => undefined);
-    const { desk } = openDesk({ f1: ogg });
+    const { service: mediaService } = openService({ f1: ogg });
     const audio = { kind: "model", baseUrl: `${server.origin}/v1`, model: "w" };
     const settings = settingsOf({ timeoutMs: 200, audio });
-    const reading = await desk.read(item({ kind: "audio" }), settings, never);
+    const reading = await mediaService.read(item({ kind: "audio" }), settings, never);
     expect(reading.note).toMatch(/connection failed/);
     await expect.poll(() => server.open()).toBe(0);
   });
 
   test("a failure is not remembered, a reading is", async () => {
     const server = await startMediaServer();
-    const { desk } = openDesk({ f1: ogg });
+    const { service: mediaService } = openService({ f1: ogg });
     const audio = { kind: "model", baseUrl: `${server.origin}/v1`, model: "w" };
     const voice = item({ kind: "audio" });
-    const read = () => desk.read(voice, settingsOf({ audio }), never);
+    const read = () => mediaService.read(voice, settingsOf({ audio }), never);
     expect((await read()).note).toMatch(/answered 404/);
     server.serve("/v1/audio/transcriptions", JSON.stringify({ text: "now" }));
     expect((await read()).text).toBe("now");
@@ -290,26 +299,29 @@ describe("converters", () => {
   });
 
   test("without a converter there is the file, and text is its own reading", async () => {
-    const { desk } = openDesk({ f1: ogg, f2: Buffer.from("a,b\n1,2\n\u202ehidden") });
-    const voice = await desk.read(item({ kind: "audio" }), settingsOf({}), never);
+    const { service: mediaService } = openService({
+      f1: ogg,
+      f2: Buffer.from("a,b\n1,2\n\u202ehidden"),
+    });
+    const voice = await mediaService.read(item({ kind: "audio" }), settingsOf({}), never);
     expect(voice).toMatchObject({ text: null, note: null, mime: "audio/ogg", bytes: 64 });
-    const table = await desk.read(item({ kind: "file", id: "f2" }), settingsOf({}), never);
+    const table = await mediaService.read(item({ kind: "file", id: "f2" }), settingsOf({}), never);
     expect(table).toMatchObject({ text: "a,b\n1,2\nhidden", words: "content" });
   });
 
   test("of a long text the beginning is kept, and said to be one", async () => {
-    const { desk } = openDesk({ f1: Buffer.from("word ".repeat(10_000)) });
-    const reading = await desk.read(item({ kind: "file" }), settingsOf({}), never);
+    const { service: mediaService } = openService({ f1: Buffer.from("word ".repeat(10_000)) });
+    const reading = await mediaService.read(item({ kind: "file" }), settingsOf({}), never);
     expect(reading).toMatchObject({ note: "only its beginning", bytes: 50_000 });
     expect(reading.text?.length).toBeLessThanOrEqual(16_000);
     expect(reading.text?.length).toBeGreaterThan(15_000);
   });
 
   test("an abort ends the program at once", async () => {
-    const { desk } = openDesk({ f1: ogg });
+    const { service: mediaService } = openService({ f1: ogg });
     const stop = new AbortController();
     const audio = { kind: "command", ...program("setInterval(() => {}, 1000)") };
-    const reading = desk.read(item({ kind: "audio" }), settingsOf({ audio }), stop.signal);
+    const reading = mediaService.read(item({ kind: "audio" }), settingsOf({ audio }), stop.signal);
     setTimeout(() => stop.abort(new Error("enough")), 150);
     await expect(reading).rejects.toThrow("enough");
   });
@@ -317,9 +329,9 @@ describe("converters", () => {
 
 describe("pictures and pages", () => {
   test("a picture is handed over with what its bytes say it is", async () => {
-    const { desk } = openDesk({ f1: png });
+    const { service: mediaService } = openService({ f1: png });
     const shown = item({ kind: "image", mime: "image/jpeg", name: "a\nb.jpg" });
-    const { image, note } = await desk.picture(shown, settingsOf({}), never);
+    const { image, note } = await mediaService.picture(shown, settingsOf({}), never);
     expect(note).toBeNull();
     expect(image).toMatchObject({ mime: "image/png", name: "a b.jpg" });
     expect(Buffer.from(image?.data ?? [])).toEqual(png);
@@ -333,8 +345,12 @@ describe("pictures and pages", () => {
       "not shown: it is larger than 3750000 bytes",
     ],
   ])("a picture that is %s is named, not handed over", async (_what, bytes, why) => {
-    const { desk } = openDesk({ f1: bytes });
-    const { image, note } = await desk.picture(item({ kind: "image" }), settingsOf({}), never);
+    const { service: mediaService } = openService({ f1: bytes });
+    const { image, note } = await mediaService.picture(
+      item({ kind: "image" }),
+      settingsOf({}),
+      never,
+    );
     expect([image, note]).toEqual([null, why]);
   });
 
@@ -371,12 +387,12 @@ describe("pictures and pages", () => {
         "<h1>Hello</h1><script>alert(1)</script><p>first   line</p><p>second</p></body>",
       "text/html; charset=utf-8",
     );
-    const { desk } = openDesk({}, { allowPrivate: [server.origin] });
+    const { service: mediaService } = openService({}, { allowPrivate: [server.origin] });
     const settings = settingsOf({ links: { kind: "extract", extractChars: 17 } });
     const link = { id: "page1", url: `${server.origin}/page` };
-    const reading = await desk.follow(link, settings, never);
+    const reading = await mediaService.follow(link, settings, never);
     expect(reading).toMatchObject({ title: "A & B", text: "Hello\nfirst line", words: "page" });
-    await desk.follow(link, settings, never);
+    await mediaService.follow(link, settings, never);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -389,11 +405,19 @@ describe("pictures and pages", () => {
       const more = setInterval(() => response.write("<p>more".repeat(10_000)), 1);
       response.on("close", () => clearInterval(more));
     });
-    const { desk } = openDesk({}, { allowPrivate: [server.origin] });
+    const { service: mediaService } = openService({}, { allowPrivate: [server.origin] });
     const settings = settingsOf({ links: { kind: "extract" } });
-    const picture = await desk.follow({ id: "p1", url: `${server.origin}/x.png` }, settings, never);
+    const picture = await mediaService.follow(
+      { id: "p1", url: `${server.origin}/x.png` },
+      settings,
+      never,
+    );
     expect(picture).toMatchObject({ text: null, note: "it is neither HTML nor plain text" });
-    const long = await desk.follow({ id: "p2", url: `${server.origin}/endless` }, settings, never);
+    const long = await mediaService.follow(
+      { id: "p2", url: `${server.origin}/endless` },
+      settings,
+      never,
+    );
     expect(long.title).toBe("long");
     expect(long.text?.length).toBeLessThanOrEqual(800);
     await expect.poll(() => server.open()).toBe(0);

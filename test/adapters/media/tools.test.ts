@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import type { InboundInput } from "../../../src/domain/message.ts";
 import { program } from "../../support/runtime/media-service.ts";
-import { type House, namesIn, openHouse } from "../../support/runtime/media-world.ts";
+import { type MediaWorld, namesIn, openMediaWorld } from "../../support/runtime/media-world.ts";
 import { sampleFiles } from "../../support/servers/media.ts";
 import { startModelServer } from "../../support/servers/openai.ts";
 
@@ -22,45 +22,48 @@ const mention = { mentions: [{ id: "bot", isSelf: true }] };
 
 describe.each([0, 1])("with %d workers", (workers) => {
   test("what was overheard can be listed, newest first, and fetched; its path is nowhere", async () => {
-    const house = await openHouse({
+    const world = await openMediaWorld({
       workers,
       files: { f1: Buffer.from("one,two\n1,2"), f2: png },
       config: { media: { image } },
     });
-    await house.say("the table", { ...group, attachments: [file("f1", { name: "../../t.csv" })] });
-    await house.say("a picture", { ...group, attachments: [{ id: "f2", kind: "image" }] });
-    expect(house.rig.fetched()).toBe(0);
-    const list = await house.ask(call("attachment_list"), { ...group, ...mention });
+    await world.say("the table", { ...group, attachments: [file("f1", { name: "../../t.csv" })] });
+    await world.say("a picture", { ...group, attachments: [{ id: "f2", kind: "image" }] });
+    expect(world.rig.fetched()).toBe(0);
+    const list = await world.ask(call("attachment_list"), { ...group, ...mention });
     const names = namesIn(list);
     expect(names).toHaveLength(2);
     expect(list).toMatch(
       /a\d+-0: image, from Bo, \d+ s ago\na\d+-0: file, “..\/..\/t.csv”, from Bo/,
     );
     const lines = names.map((name) => call("attachment_fetch", { attachment_id: name }));
-    const told = await house.ask(lines.join("\n"), { ...group, ...mention });
-    expect(house.decisions()).toEqual(["observe", "observe", "engage", "engage"]);
-    const [picture = "", table = ""] = told.split("~~");
+    const reported = await world.ask(lines.join("\n"), { ...group, ...mention });
+    expect(world.decisions()).toEqual(["observe", "observe", "engage", "engage"]);
+    const [picture = "", table = ""] = reported.split("~~");
     expect(picture).toMatch(/image\/png, 70 bytes, its description:\n<room-text \w+>\na blue door/);
     expect(table).toMatch(/file, 11 bytes, “..\/..\/t.csv”, its content:\n<room-text/);
     expect(table).toContain("one,two\n1,2");
-    expect(told + list).not.toContain(house.folder);
-    expect(house.rig.fetched()).toBe(2);
+    expect(reported + list).not.toContain(world.folder);
+    expect(world.rig.fetched()).toBe(2);
   });
 
   test("an id of another conversation, of no row, or of no form is refused alike", async () => {
-    const house = await openHouse({ workers, files: { f1: Buffer.from("secret of the room") } });
-    await house.say("ours", { ...group, attachments: [file("f1")] });
-    const own = await house.ask(call("attachment_list"), { ...group, ...mention });
+    const world = await openMediaWorld({
+      workers,
+      files: { f1: Buffer.from("secret of the room") },
+    });
+    await world.say("ours", { ...group, attachments: [file("f1")] });
+    const own = await world.ask(call("attachment_list"), { ...group, ...mention });
     const [name = ""] = namesIn(own);
     expect(name).not.toBe("");
     const tries = [name, "a99999-0", "f1", "../../etc/passwd", `${name.split("-")[0]}-7`];
-    const told = await house.ask(
+    const reported = await world.ask(
       tries.map((one) => call("attachment_fetch", { attachment_id: one })).join("\n"),
     );
     const refusal = "Refused: no file of this conversation has that attachment_id.";
-    expect(told.split("\n~~\n")).toEqual(tries.map(() => refusal));
-    expect(house.rig.fetched()).toBe(0);
-    const allowed = await house.ask(call("attachment_fetch", { attachment_id: name }), {
+    expect(reported.split("\n~~\n")).toEqual(tries.map(() => refusal));
+    expect(world.rig.fetched()).toBe(0);
+    const allowed = await world.ask(call("attachment_fetch", { attachment_id: name }), {
       ...group,
       ...mention,
     });
@@ -68,45 +71,45 @@ describe.each([0, 1])("with %d workers", (workers) => {
   });
 
   test("a search finds what was said and answered here, newest first, and nothing of others", async () => {
-    const house = await openHouse({ workers });
-    await house.say("The Blue door is open", group);
-    await house.say("in the hall a blue [SYSTEM MESSAGE] lamp", group);
-    await house.say("nothing of that colour", group);
-    await house.ask("my blue secret");
-    const told = await house.ask(call("history_search", { query: "BLUE", limit: 5 }), {
+    const world = await openMediaWorld({ workers });
+    await world.say("The Blue door is open", group);
+    await world.say("in the hall a blue [SYSTEM MESSAGE] lamp", group);
+    await world.say("nothing of that colour", group);
+    await world.ask("my blue secret");
+    const reported = await world.ask(call("history_search", { query: "BLUE", limit: 5 }), {
       ...group,
       ...mention,
     });
-    expect(told).not.toContain("secret");
-    expect(told).not.toContain("[SYSTEM MESSAGE");
-    const found = told.split("\n").filter((line) => line.includes("Bo: "));
+    expect(reported).not.toContain("secret");
+    expect(reported).not.toContain("[SYSTEM MESSAGE");
+    const found = reported.split("\n").filter((line) => line.includes("Bo: "));
     // Those of one moment have no order; the question itself holds the word, too.
     expect(found.map((line) => line.replace(/^.*Bo: /, "")).sort()).toEqual([
       "The Blue door is open",
       'call history_search {"query":"BLUE","limit":5}',
       "in the hall a blue (SYSTEM MESSAGE] lamp",
     ]);
-    const none = await house.ask(call("history_search", { query: "green.*+" }));
+    const none = await world.ask(call("history_search", { query: "green.*+" }));
     expect(none).toMatch(/green/);
-    expect(await house.ask(call("history_search", { query: "(a+)+$" }))).toMatch(/a\+/);
+    expect(await world.ask(call("history_search", { query: "(a+)+$" }))).toMatch(/a\+/);
   });
 
   test("a file whose message was deleted is gone, and so are its words", async () => {
-    const house = await openHouse({ workers, files: { f1: Buffer.from("regretted") } });
-    await house.say("words I regret", { ...group, id: "oops", attachments: [file("f1")] });
-    const [name = ""] = namesIn(await house.ask(call("attachment_list"), { ...group, ...mention }));
+    const world = await openMediaWorld({ workers, files: { f1: Buffer.from("regretted") } });
+    await world.say("words I regret", { ...group, id: "oops", attachments: [file("f1")] });
+    const [name = ""] = namesIn(await world.ask(call("attachment_list"), { ...group, ...mention }));
     const { chat } = group as { chat: { id: string; kind: "group" } };
     const deletion = { channel: "telegram", account: "default", chat, thread: null, id: "oops" };
-    await house.runtime.ingest("telegram", "default", [{ type: "delete", deletion }]);
-    const told = await house.ask(
+    await world.runtime.ingest("telegram", "default", [{ type: "delete", deletion }]);
+    const reported = await world.ask(
       [
         call("attachment_fetch", { attachment_id: name }),
         call("history_search", { query: "words I regret" }),
       ].join("\n"),
       { ...group, ...mention },
     );
-    expect(told).toContain("Refused: its message was deleted.");
-    expect(told).not.toMatch(/Bo: words I regret/);
+    expect(reported).toContain("Refused: its message was deleted.");
+    expect(reported).not.toMatch(/Bo: words I regret/);
   });
 });
 
@@ -115,36 +118,36 @@ test("a scripted agent may look around, too, and the turn goes on", async () => 
   const runs = [
     { steps: [look, { tool: "history_search", input: { query: "x" } }, { text: "done" }] },
   ];
-  const house = await openHouse({ driver: { kind: "scripted", runs } });
-  expect(await house.ask("look around")).toBe("done");
+  const world = await openMediaWorld({ driver: { kind: "scripted", runs } });
+  expect(await world.ask("look around")).toBe("done");
 });
 
 test("the list and the search say so when there is nothing", async () => {
-  const house = await openHouse();
-  const told = await house.ask(call("attachment_list"));
-  expect(told).toBe("There are no files in the recent messages.");
+  const world = await openMediaWorld();
+  const reported = await world.ask(call("attachment_list"));
+  expect(reported).toBe("There are no files in the recent messages.");
 });
 
 test("wrong input is refused in words, and an agent that goes on is stopped", async () => {
-  const house = await openHouse();
-  const wrong = await house.ask(call("attachment_fetch", { path: "/etc/passwd" }));
+  const world = await openMediaWorld();
+  const wrong = await world.ask(call("attachment_fetch", { path: "/etc/passwd" }));
   expect(wrong).toMatch(/^Refused: /);
   const far = Array.from({ length: 12 }, () => call("attachment_fetch", { attachment_id: "x" }));
-  await house.say(far.join("\n"));
-  await house.until(
-    () => house.lines.some((line) => "outcome" in line && line.outcome === "failed"),
+  await world.say(far.join("\n"));
+  await world.until(
+    () => world.lines.some((line) => "outcome" in line && line.outcome === "failed"),
     "failed turn",
   );
 });
 
 test("a model is offered the tools, calls one, and is given the answer", async () => {
   const server = await startModelServer();
-  const house: House = await openHouse({
+  const world: MediaWorld = await openMediaWorld({
     files: { f1: Buffer.from("the wifi is called attic") },
     driver: { kind: "model", model: "m", baseUrl: server.baseUrl },
   });
   server.reply({ call: { name: "attachment_list", input: {} } }, { say: ["Listed."] });
-  expect(await house.ask("what files?", { attachments: [file("f1", { name: "note.txt" })] })).toBe(
+  expect(await world.ask("what files?", { attachments: [file("f1", { name: "note.txt" })] })).toBe(
     "Listed.",
   );
   const [first, second] = server.requests;
@@ -159,7 +162,7 @@ test("a model is offered the tools, calls one, and is given the answer", async (
     { call: { name: "attachment_fetch", input: { attachment_id: name } } },
     { say: ["It is attic."] },
   );
-  expect(await house.ask("and the name?")).toBe("It is attic.");
+  expect(await world.ask("and the name?")).toBe("It is attic.");
   expect(JSON.stringify(server.requests.at(-1)?.messages.at(-1))).toContain("wifi is called attic");
   await server.close();
 });
@@ -167,36 +170,36 @@ test("a model is offered the tools, calls one, and is given the answer", async (
 test.each([0, 1])(
   "a picture that was overheard is fetched as one, with %d workers",
   async (workers) => {
-    const house = await openHouse({
+    const world = await openMediaWorld({
       workers,
       files: { f1: png },
       driver: { kind: "asking", images: true },
     });
-    await house.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
-    const [name = ""] = namesIn(await house.ask(call("attachment_list"), { ...group, ...mention }));
-    const told = await house.ask(call("attachment_fetch", { attachment_id: name }), {
+    await world.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
+    const [name = ""] = namesIn(await world.ask(call("attachment_list"), { ...group, ...mention }));
+    const reported = await world.ask(call("attachment_fetch", { attachment_id: name }), {
       ...group,
       ...mention,
     });
-    expect(told).toBe("The picture is shown to you next.\n~~\nfetched image/png picture 70");
+    expect(reported).toBe("The picture is shown to you next.\n~~\nfetched image/png picture 70");
   },
 );
 
 test("a model that takes pictures is shown the one it fetched, at its next step", async () => {
   const server = await startModelServer();
-  const house = await openHouse({
+  const world = await openMediaWorld({
     files: { f1: png },
     driver: { kind: "model", model: "m", baseUrl: server.baseUrl, images: true },
   });
-  await house.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
+  await world.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
   server.reply({ call: { name: "attachment_list", input: {} } }, { say: ["Listed."] });
-  await house.ask("what is there?", { ...group, ...mention });
+  await world.ask("what is there?", { ...group, ...mention });
   const [name = ""] = namesIn(String(server.requests[1]?.messages.at(-1)?.content));
   server.reply(
     { call: { name: "attachment_fetch", input: { attachment_id: name } } },
     { say: ["A door."] },
   );
-  expect(await house.ask("show me", { ...group, ...mention })).toBe("A door.");
+  expect(await world.ask("show me", { ...group, ...mention })).toBe("A door.");
   const last = server.requests.at(-1)?.messages.at(-1);
   expect(last?.role).toBe("user");
   expect(JSON.stringify(last?.content)).toContain(
@@ -209,28 +212,28 @@ test("a program that takes pictures is given the one it fetched with the tool's 
   const code = `
     let turn = null;
     require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
-      const told = JSON.parse(line);
+      const reported = JSON.parse(line);
       const say = (event) => process.stdout.write(JSON.stringify(event) + "\\n");
-      if (told.type === "turn") {
-        const [, name, input] = /call (\\w+) (.*)$/.exec(told.said);
+      if (reported.type === "turn") {
+        const [, name, input] = /call (\\w+) (.*)$/.exec(reported.said);
         say({ type: "tool-call", id: 1, name, input: JSON.parse(input) });
       } else {
-        const pictures = (told.images ?? []).map(({ mime, data }) => mime + " " + data.length);
-        say({ type: "text", text: [told.text, ...pictures].join("\\n") });
+        const pictures = (reported.images ?? []).map(({ mime, data }) => mime + " " + data.length);
+        say({ type: "text", text: [reported.text, ...pictures].join("\\n") });
         process.exit(0);
       }
     });`;
-  const house = await openHouse({
+  const world = await openMediaWorld({
     files: { f1: png },
     driver: { kind: "command", command: process.execPath, args: ["-e", code], images: true },
   });
-  await house.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
-  const [name = ""] = namesIn(await house.ask(call("attachment_list"), { ...group, ...mention }));
-  const told = await house.ask(call("attachment_fetch", { attachment_id: name }), {
+  await world.say("a door", { ...group, attachments: [{ id: "f1", kind: "image" }] });
+  const [name = ""] = namesIn(await world.ask(call("attachment_list"), { ...group, ...mention }));
+  const reported = await world.ask(call("attachment_fetch", { attachment_id: name }), {
     ...group,
     ...mention,
   });
-  expect(told).toBe(
+  expect(reported).toBe(
     `The picture is shown to you next.\nimage/png ${png.toString("base64").length}`,
   );
 });
@@ -242,13 +245,13 @@ test("pictures of the batch go to an agent that takes them, and to no other", as
     { id: "f3", kind: "audio" as const },
   ];
   const files = { f1: png, f2: png, f3: ogg };
-  const seeing = await openHouse({ files, driver: { kind: "asking", images: true } });
-  const told = await seeing.ask("", { attachments });
-  expect(told).toBe("picture image/png door.png 70\n~~\npicture image/png picture 70");
+  const seeing = await openMediaWorld({ files, driver: { kind: "asking", images: true } });
+  const reported = await seeing.ask("", { attachments });
+  expect(reported).toBe("picture image/png door.png 70\n~~\npicture image/png picture 70");
   const [prompt = ""] = seeing.prompts();
   expect(prompt).toMatch(/image, “door.png”, picture 1 of this turn/);
   expect(prompt).toMatch(/image, picture 2 of this turn/);
-  const blind = await openHouse({ files });
+  const blind = await openMediaWorld({ files });
   expect(await blind.ask("", { attachments })).toBe("ok");
   expect(blind.rig.fetched()).toBe(0);
 });

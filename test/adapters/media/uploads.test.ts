@@ -1,6 +1,5 @@
 /**
- * The shelf of what pages upload, by its own clock: whose a file is, what it is, and how long it is
- * kept.
+ * The cache of uploads, by its own clock: a file's owner, its type, and how long it is kept.
  */
 import { existsSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

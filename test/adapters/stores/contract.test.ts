@@ -112,16 +112,17 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     const store = await create();
     const set = (name: string, body: string | null) => ({ kind: "access", name, body }) as const;
     await store.commit([set("b", "1"), set("a", "2"), set("c", "3"), set("c", null)]);
-    const book = async () => (await store.access()).map(({ name, body }) => `${name}=${body}`);
-    expect(await book()).toEqual(["a=2", "b=1"]);
+    const accessStore = async () =>
+      (await store.access()).map(({ name, body }) => `${name}=${body}`);
+    expect(await accessStore()).toEqual(["a=2", "b=1"]);
     const denied = event("m1", { conv: noConversation, key: "", code: 5 });
     const notice = { kind: "outbox", row: row("n", { conv: noConversation }) } as const;
     await store.commit([{ ...denied, also: [set("b", "4"), notice] }]);
-    expect(await book()).toEqual(["a=2", "b=4"]);
+    expect(await accessStore()).toEqual(["a=2", "b=4"]);
     expect((await store.outboxOpen()).map(({ id }) => id)).toEqual(["n"]);
     const again = { ...notice, row: { ...notice.row, id: "n2" } };
     expect(await store.commit([{ ...denied, also: [set("b", "5"), again] }])).toEqual([0]);
-    expect(await book()).toEqual(["a=2", "b=4"]);
+    expect(await accessStore()).toEqual(["a=2", "b=4"]);
     expect(await store.outboxOpen()).toHaveLength(1);
   });
 

@@ -1,9 +1,9 @@
 /**
- * One outcome, whatever goes wrong. Agents that throw, hang, talk on after their end or end twice,
+ * One outcome, whatever goes wrong. Agents that throw, hang, continue after their end or end twice,
  * hosts and processes that die in the middle of turns, a store that fails at each commit in turn:
  * in rooms of every queue mode, with conversations on this thread and in a real one. Judged by
- * folding the journal anew: every turn begun ended once, every engaged message has one fate,
- * nothing is left shown.
+ * replaying the journal: every started turn ended once, every engaged message has one outcome, and
+ * no indicator remains.
  */
 import { describe, expect, test } from "vitest";
 import { inboundSchema } from "../../../src/domain/message.ts";
@@ -24,7 +24,7 @@ const config = {
   turn: { idleMs: 3_000, maxMs: 9_000, maxConcurrentTurns: 8 },
 };
 
-async function house() {
+async function rooms() {
   const store = createTestStore();
   const drivers = [faulty as AgentDriver];
   const world = new World({ store, config, drivers });
@@ -48,7 +48,7 @@ async function everywhere(world: World, room: string, text: string, id: string):
 }
 
 /** Every promise that was broken, in words. */
-async function broken({ world, store }: Awaited<ReturnType<typeof house>>) {
+async function broken({ world, store }: Awaited<ReturnType<typeof rooms>>) {
   await world.pass(600_000);
   const { begun, outcomes, fates, left } = await replayJournal(store, config);
   const found = [...left];
@@ -67,8 +67,8 @@ async function broken({ world, store }: Awaited<ReturnType<typeof house>>) {
   return { found: [...found, ...twice.map((id) => `${id} was sent twice`)], fates, outcomes };
 }
 
-/** The lines that tell of it, where no process died with one in its mouth. */
-function mistold(world: World): string[] {
+/** Missing or repeated lines of the event stream, if no process died while writing one. */
+function misreported(world: World): string[] {
   const of = (event: string) =>
     world.events(event).map((line) => ("turn" in line ? `${line.key} ${line.turn}` : ""));
   const [starts, ends] = [of("agent_start"), of("agent_end")];
@@ -76,13 +76,15 @@ function mistold(world: World): string[] {
   return [
     ...(isOnce(starts) ? [] : ["a start was told twice"]),
     ...(isOnce(ends) ? [] : ["an end was told twice"]),
-    ...starts.filter((one) => !ends.includes(one)).map((one) => `${one} was told to start only`),
+    ...starts
+      .filter((one) => !ends.includes(one))
+      .map((one) => `${one} was reported to start only`),
   ];
 }
 
 describe("every turn begun and every message taken has one outcome, whatever fails:", () => {
   test("agents that misbehave", async () => {
-    const one = await house();
+    const one = await rooms();
     const { world } = one;
     for (const kind of kinds) await everywhere(world, kind, kind, "1");
     await world.pass(1_100);
@@ -91,7 +93,7 @@ describe("every turn begun and every message taken has one outcome, whatever fai
     for (const kind of kinds) await everywhere(world, kind, "refuse", "3");
     const { found, fates, outcomes } = await broken(one);
     expect(found).toEqual([]);
-    expect(mistold(world)).toEqual([]);
+    expect(misreported(world)).toEqual([]);
     expect(fates.size).toBe(kinds.length * modes.length * 3);
     // The faults were met, and each room went on.
     const ends = [...outcomes.values()].flat();
@@ -114,17 +116,17 @@ describe("every turn begun and every message taken has one outcome, whatever fai
   }
 
   test("a host that dies in the middle, again and again", async () => {
-    const one = await house();
+    const one = await rooms();
     const said = await deaths(one.world, () => one.world.runtime.crashHost());
     const { found, fates } = await broken(one);
     expect(found).toEqual([]);
-    expect(mistold(one.world)).toEqual([]);
+    expect(misreported(one.world)).toEqual([]);
     expect(fates.size).toBe(said);
     await one.world.runtime.stop();
   }, 120_000);
 
   test("a process that is killed in the middle, again and again", async () => {
-    const one = await house();
+    const one = await rooms();
     const said = await deaths(one.world, () => one.world.kill());
     const { found, fates } = await broken(one);
     expect(found).toEqual([]);
@@ -133,7 +135,7 @@ describe("every turn begun and every message taken has one outcome, whatever fai
   }, 120_000);
 
   test("a store that fails at each commit in turn", async () => {
-    const one = await house();
+    const one = await rooms();
     const { world, store } = one;
     const commits = 16;
     for (let at = 1; at <= commits; at += 1) {
@@ -156,7 +158,7 @@ describe("every turn begun and every message taken has one outcome, whatever fai
     }
     const { found, fates } = await broken(one);
     expect(found).toEqual([]);
-    expect(mistold(world)).toEqual([]);
+    expect(misreported(world)).toEqual([]);
     expect(fates.size).toBe(commits * modes.length * 2);
     await world.runtime.stop();
   }, 120_000);

@@ -1,7 +1,6 @@
 /**
- * A host that hangs is ended; one that the machine has no time for is waited for. The rule with
- * threads that are told what they do, then with a real thread that is really starved, and with one
- * that waits for ever.
+ * A host that hangs is ended; one that gets no processor time is not. The rule with scripted
+ * threads, then with a real thread without processor time, and with one that waits for ever.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
@@ -25,7 +24,9 @@ import { createWorld, groupKey, message } from "../../support/runtime/supervised
 const loopMs = 1_000;
 const patience = { timeout: 60_000 };
 
-/** A watched host whose thread does as it is told, look by look; the look at which it was killed. */
+/**
+ * A watched host whose thread follows a script, check by check; the check at which it was killed.
+ */
 function killedAt(looks: readonly { work: ThreadWork | null; beats: boolean }[]): number | null {
   const clock = new SimulatedClock(0);
   const heartbeat = createSharedHeartbeat();
@@ -112,7 +113,7 @@ describe.skipIf(!isLinux)("what the system tells of threads", () => {
       parentPort.postMessage(Number(readlinkSync("/proc/thread-self").split("/").pop()));
       parentPort.once("message", () => { for (;;); });`;
     const worker = new Worker(source, { eval: true });
-    const id = await new Promise<number>((told) => worker.once("message", told));
+    const id = await new Promise<number>((reported) => worker.once("message", reported));
     expect(id).not.toBe(currentThread());
     await expect.poll(() => threadWork(id)?.runnable, patience).toBe(false);
     const before = threadWork(id)?.cpuMs ?? 0;

@@ -16,7 +16,7 @@ import {
   type TtsLevel,
 } from "../../../src/domain/session.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
-import { never, openDesk, program, settingsOf } from "../../support/runtime/media-service.ts";
+import { never, openService, program, settingsOf } from "../../support/runtime/media-service.ts";
 import { sampleFiles } from "../../support/servers/media.ts";
 import { sampleToken, startTelegramServer } from "../../support/servers/telegram.ts";
 
@@ -45,7 +45,7 @@ const spoken = () => readdirSync(tmpdir()).filter((name) => name.startsWith("ear
 
 describe("the program that speaks", () => {
   test("is given the text and writes a file, of which nothing is left", async () => {
-    const { desk } = openDesk();
+    const { service: desk } = openService();
     const file = await desk.speak("good morning", settingsOf({ speech }), never);
     expect(file).toMatchObject({ mime: "audio/ogg", name: "answer.ogg" });
     expect(Buffer.from(file?.data ?? []).toString()).toBe("OggSgood morning");
@@ -63,7 +63,7 @@ describe("the program that speaks", () => {
     ["hangs", "setInterval(() => {}, 1000)", /took longer than 300 ms/],
   ])("that %s says why, and leaves nothing behind", async (what, code, why) => {
     const before = spoken();
-    const { desk } = openDesk();
+    const { service: desk } = openService();
     const timeoutMs = what === "hangs" ? 300 : 10_000;
     const broken = { kind: "command", ...program(code) };
     const settings = settingsOf({ speech: broken, maxBytes: 1_000, timeoutMs });
@@ -83,7 +83,7 @@ function openSpeaker(
     clock: createSystemClock(),
     log: (_level, event) => void logs.push(event),
     config: () => parseConfig({ media }),
-    media: openDesk().desk,
+    media: openService().service,
     directory: { outbound: () => outbound },
     session: async () => ({ settings: { ...defaultSessionSettings, tts: tts() } }) as Session,
   });

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { limits } from "../../../src/domain/limits.ts";
 import { openPage } from "../../support/daemon/page.ts";
-import { openUploadHouse, type UploadHouse } from "../../support/daemon/uploads.ts";
+import { openUploadDaemon, type UploadDaemon } from "../../support/daemon/uploads.ts";
 import { program } from "../../support/runtime/media-service.ts";
 import { sampleFiles } from "../../support/servers/media.ts";
 
 const { png } = sampleFiles;
 
-async function pageOf({ daemon }: UploadHouse, after = 0) {
+async function pageOf({ daemon }: UploadDaemon, after = 0) {
   const page = await openPage(daemon.base, daemon.token, after);
   await page.wait("ready");
   return page;
@@ -22,7 +22,7 @@ describe("a file that is sent", () => {
   test.each([0, 1])(
     "is kept as what it is, answered about, and told to every page, %d workers",
     async (workers) => {
-      const house = await openUploadHouse({}, workers);
+      const house = await openUploadDaemon({}, workers);
       const kept = await house.keep(png, "hat.png", "image/png");
       expect(kept).toMatchObject({ kind: "image", mime: "image/png", name: "hat.png" });
       expect(kept.bytes).toBe(png.length);
@@ -38,7 +38,7 @@ describe("a file that is sent", () => {
   );
 
   test("needs no words beside it", async () => {
-    const house = await openUploadHouse();
+    const house = await openUploadDaemon();
     const kept = await house.keep("the recipe: two soups", "soup.txt", "text/plain");
     expect(kept).toMatchObject({ kind: "file", mime: "text/plain" });
     const page = await pageOf(house);
@@ -48,7 +48,7 @@ describe("a file that is sent", () => {
   });
 
   test("goes with its message, in the order it was named in", async () => {
-    const house = await openUploadHouse();
+    const house = await openUploadDaemon();
     const files = [];
     for (const name of ["one.txt", "two.txt", "three.txt"])
       files.push(await house.keep(`words of ${name}`, name));
@@ -62,7 +62,7 @@ describe("a file that is sent", () => {
   });
 
   test("is the same message when it is sent again, before and after a restart", async () => {
-    const house = await openUploadHouse();
+    const house = await openUploadDaemon();
     const kept = await house.keep(png, "hat.png", "image/png");
     const page = await pageOf(house);
     const message = page.say("once", "the-id", [kept.id]);
@@ -83,7 +83,7 @@ describe("a file that is sent", () => {
   });
 
   test("may be given before a restart and sent after it", async () => {
-    const house = await openUploadHouse();
+    const house = await openUploadDaemon();
     const kept = await house.keep("words that waited", "note.txt");
     await house.again();
     const page = await pageOf(house);
@@ -98,7 +98,7 @@ describe("an answer that is said aloud", () => {
   const speech = { kind: "command", ...program(say) };
 
   test("has its sound beside it, now and for pages that come later, once", async () => {
-    const house = await openUploadHouse({ speech });
+    const house = await openUploadDaemon({ speech });
     const page = await pageOf(house);
     page.say("speak");
     const said = await page.wait("said");
@@ -119,7 +119,7 @@ describe("an answer that is said aloud", () => {
   });
 
   test("is there as words alone where no sound is wanted", async () => {
-    const house = await openUploadHouse();
+    const house = await openUploadDaemon();
     const page = await pageOf(house);
     page.say("quiet");
     await page.wait("turn", ({ state }) => state === "end");
@@ -130,7 +130,7 @@ describe("an answer that is said aloud", () => {
 
 describe("what a page is told it may send", () => {
   test("is what the config says", async () => {
-    const house = await openUploadHouse({ maxBytes: 5_000 });
+    const house = await openUploadDaemon({ maxBytes: 5_000 });
     const page = await openPage(house.daemon.base, house.daemon.token);
     const { uploads } = await page.wait("ready");
     expect(uploads).toEqual({ bytesMax: 5_000, countMax: limits.uploadsPerMessageMax });
@@ -144,7 +144,7 @@ describe("what a page is told it may send", () => {
   });
 
   test("is no message when it names nothing that is here: it is refused for good", async () => {
-    const house = await openUploadHouse();
+    const house = await openUploadDaemon();
     const kept = await house.keep("mine", "mine.txt");
     const page = await pageOf(house);
     page.say("first", "first-id", [kept.id]);
@@ -159,7 +159,7 @@ describe("what a page is told it may send", () => {
   });
 
   test("an empty message without a file is no frame of ours, and neither is one with too many", async () => {
-    const house = await openUploadHouse();
+    const house = await openUploadDaemon();
     for (const [text, count] of [
       ["", 0],
       ["x", limits.uploadsPerMessageMax + 1],
@@ -172,12 +172,12 @@ describe("what a page is told it may send", () => {
 });
 
 describe("what lies on the disk", () => {
-  const folderOf = ({ stateDir }: UploadHouse) => join(stateDir, "uploads");
-  const filesIn = (house: UploadHouse) =>
+  const folderOf = ({ stateDir }: UploadDaemon) => join(stateDir, "uploads");
+  const filesIn = (house: UploadDaemon) =>
     readdirSync(folderOf(house)).filter((name) => !name.includes("."));
 
   test("is for us alone, under a name that says nothing", async () => {
-    const house = await openUploadHouse();
+    const house = await openUploadDaemon();
     const { id } = await house.keep("words", "../../etc/passwd");
     expect(filesIn(house)).toEqual([id]);
     expect(id).toMatch(/^[0-9a-z]{26}$/);
@@ -187,7 +187,7 @@ describe("what lies on the disk", () => {
   });
 
   test("is gone when it is taken back, and cannot be once it was sent", async () => {
-    const house = await openUploadHouse();
+    const house = await openUploadDaemon();
     const back = await house.keep("never mind", "a.txt");
     expect((await house.remove(back.id)).status).toBe(200);
     expect((await house.remove(back.id)).status).toBe(404);
@@ -202,7 +202,7 @@ describe("what lies on the disk", () => {
   });
 
   test("makes room for what is newer when all of it is too much", async () => {
-    const house = await openUploadHouse({ storeBytesMax: 1_048_576 });
+    const house = await openUploadDaemon({ storeBytesMax: 1_048_576 });
     const ids = [];
     for (let n = 0; n < 4; n += 1)
       ids.push((await house.keep(Buffer.alloc(400_000, 120), `${n}.txt`)).id);
@@ -210,7 +210,7 @@ describe("what lies on the disk", () => {
   });
 
   test("what is half written, or not ours, is cleared at the next start", async () => {
-    const house = await openUploadHouse();
+    const house = await openUploadDaemon();
     const whole = await house.keep("whole", "a.txt");
     const torn = await house.keep("torn", "b.txt");
     rmSync(join(folderOf(house), `${torn.id}.label`));

@@ -18,7 +18,7 @@ export interface Kept {
   readonly name: string | null;
 }
 
-export interface UploadHouse {
+export interface UploadDaemon {
   readonly stateDir: string;
   readonly daemon: Daemon;
   readonly log: readonly string[];
@@ -36,7 +36,7 @@ export interface UploadHouse {
 }
 
 /** A house that is open until the test ends. */
-export async function openUploadHouse(media: object = {}, workers = 0): Promise<UploadHouse> {
+export async function openUploadDaemon(media: object = {}, workers = 0): Promise<UploadDaemon> {
   const stateDir = newFolder();
   const config = join(stateDir, "earshot.json5");
   const image = { kind: "command", ...program("console.log('a green hat')") };
@@ -54,7 +54,7 @@ export async function openUploadHouse(media: object = {}, workers = 0): Promise<
   onTestFinished(() => daemon.stop({ drainMs: 0 }));
   const uploads = (rest = "") => `${daemon.base}/api/webchat/uploads${rest}`;
   const authorized = () => ({ authorization: `Bearer ${daemon.token}` });
-  const house: UploadHouse = {
+  const house: UploadDaemon = {
     stateDir,
     log,
     get daemon() {

@@ -29,8 +29,8 @@ export function tempFolder(): string {
 
 type Source = () => AsyncIterable<Uint8Array>;
 
-export interface DeskRig {
-  readonly desk: ReturnType<typeof openMediaService>;
+export interface ServiceRig {
+  readonly service: ReturnType<typeof openMediaService>;
   readonly folder: string;
   readonly logs: string[];
   /** How often the platform was asked for a file. */
@@ -38,10 +38,10 @@ export interface DeskRig {
 }
 
 /** `files`: what the platform has, by its attachment id. */
-export function openDesk(
+export function openService(
   files: Readonly<Record<string, Buffer | Source>> = {},
   options: { readonly folder?: string; readonly allowPrivate?: readonly string[] } = {},
-): DeskRig {
+): ServiceRig {
   const folder = options.folder ?? join(tempFolder(), "media");
   const logs: string[] = [];
   const ids = createIds();
@@ -62,7 +62,7 @@ export function openDesk(
     },
     http: createHttpClient({ allowPrivate: options.allowPrivate ?? [] }),
   });
-  return { desk, folder, logs, fetched: () => fetched };
+  return { service: desk, folder, logs, fetched: () => fetched };
 }
 
 let items = 0;

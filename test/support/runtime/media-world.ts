@@ -21,9 +21,9 @@ import type { AgentDriver, Store } from "../../../src/domain/ports/index.ts";
 import type { PromptLine, StreamLine } from "../../../src/domain/stream.ts";
 import { toolCaller } from "../agents/tool-calling-agent.ts";
 import { builtUrl } from "../built/files.ts";
-import { type DeskRig, openDesk, tempFolder } from "./media-service.ts";
+import { openService, type ServiceRig, tempFolder } from "./media-service.ts";
 
-type Files = NonNullable<Parameters<typeof openDesk>[0]>;
+type Files = NonNullable<Parameters<typeof openService>[0]>;
 
 export interface HouseOptions {
   readonly workers?: number;
@@ -34,13 +34,13 @@ export interface HouseOptions {
   readonly allowPrivate?: readonly string[];
 }
 
-export class House {
+export class MediaWorld {
   readonly folder = tempFolder();
   readonly lines: StreamLine[] = [];
   readonly sent: { text: string; chat: string; replyTo: string | null }[] = [];
   readonly files: Record<string, Files[string]>;
   runtime!: Runtime;
-  rig!: DeskRig;
+  rig!: ServiceRig;
   readonly #options: HouseOptions;
   #store: Store | null = null;
   #messages = 0;
@@ -53,7 +53,7 @@ export class House {
   async start(): Promise<void> {
     const { workers = 0, config, driver = { kind: "asking" }, allowPrivate = [] } = this.#options;
     this.#store = await openSqliteStore({ path: join(this.folder, "earshot.db") });
-    this.rig = openDesk(this.files, { folder: join(this.folder, "media"), allowPrivate });
+    this.rig = openService(this.files, { folder: join(this.folder, "media"), allowPrivate });
     const take = (request: { text: string; route: { chat: { id: string } }; replyTo?: string }) => {
       const { text, route, replyTo = null } = request;
       this.sent.push({ text, chat: route.chat.id, replyTo });
@@ -83,7 +83,7 @@ export class House {
         // Several people, so that nobody is alone with the agent in a group.
         membership: () => ({ humans: 4, bots: 1, truncated: false, fetchedAt: Date.now() }),
       },
-      media: this.rig.desk,
+      media: this.rig.service,
       events: createRuntimeEvents(() => undefined, { line: (line) => void this.lines.push(line) }),
       prompts: true,
       workers,
@@ -142,8 +142,8 @@ export class House {
 }
 
 /** A house that is open until the test ends. */
-export async function openHouse(options: HouseOptions = {}): Promise<House> {
-  const house = new House(options);
+export async function openMediaWorld(options: HouseOptions = {}): Promise<MediaWorld> {
+  const house = new MediaWorld(options);
   onTestFinished(() => house.stop());
   await house.start();
   return house;

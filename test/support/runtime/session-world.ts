@@ -19,7 +19,7 @@ export class SessionWorld extends World {
   readonly answers: Recorder["answers"];
   readonly isSummary: Recorder["isSummary"];
   /** Resolves when `open` is called. */
-  readonly gate: Promise<void>;
+  readonly released: Promise<void>;
   open: () => void = () => {};
 
   constructor(
@@ -39,7 +39,7 @@ export class SessionWorld extends World {
     this.turns = recorder.turns;
     this.answers = recorder.answers;
     this.isSummary = recorder.isSummary;
-    this.gate = new Promise((resolve) => {
+    this.released = new Promise((resolve) => {
       this.open = resolve;
     });
   }

@@ -35,7 +35,7 @@ export interface HouseOptions {
   readonly mediaFolder?: string;
 }
 
-export class House {
+export class TelegramRooms {
   readonly lines: StreamLine[] = [];
   readonly logs: string[] = [];
   readonly store: TestStore = createTestStore();
@@ -197,9 +197,9 @@ export class House {
 }
 
 /** A house that is open until the test ends. */
-export async function openHouse(options: HouseOptions): Promise<House> {
+export async function openTelegramRooms(options: HouseOptions): Promise<TelegramRooms> {
   const server = await startTelegramServer();
-  const house = new House(server, options);
+  const house = new TelegramRooms(server, options);
   onTestFinished(async () => {
     await house.stop();
     await server.close();

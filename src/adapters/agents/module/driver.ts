@@ -44,13 +44,13 @@ async function load(context: AgentContext<ModuleConfig>): Promise<AgentPort> {
     if (!parsed.success)
       throw new EarshotError(
         "EAR_AGENT_CONFIG",
-        `Cannot open agent "${agentId}" as its options are wrong: ${z.prettifyError(parsed.error)}`,
+        `Cannot open agent "${agentId}": its options are invalid. ${z.prettifyError(parsed.error)}`,
       );
     return exported.open({ ...context, config: parsed.data });
   }
   throw new EarshotError(
     "EAR_AGENT_CONFIG",
-    `Cannot use the module of agent "${agentId}" as its default export is neither a function nor a driver: received ${typeof exported}`,
+    `Cannot use the module of agent "${agentId}": its default export is neither a function nor a driver (${typeof exported}).`,
   );
 }
 
@@ -62,8 +62,8 @@ async function defaultExport(agentId: string, { module, baseDir }: ModuleConfig)
     const path = modulePath(module, base);
     throw new EarshotError(
       "EAR_AGENT_CONFIG",
-      `Cannot load the module of agent "${agentId}" (${path ?? module}) as ${importProblem(cause, path)}: ` +
-        "mend it, and the next message tries again",
+      `Cannot load the module of agent "${agentId}" (${path ?? module}): ${importProblem(cause, path)}. ` +
+        "Fix it; the next message tries again.",
       { cause },
     );
   }

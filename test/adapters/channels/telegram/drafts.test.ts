@@ -5,7 +5,7 @@ import type { Route } from "../../../../src/domain/message.ts";
 import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";
 import { openChannel } from "../../../../src/testing/open-channel.ts";
 import { telegramWorld } from "../../../support/telegram/telegram-rig.ts";
-import { openHouse } from "../../../support/telegram/telegram-rooms.ts";
+import { openTelegramRooms } from "../../../support/telegram/telegram-rooms.ts";
 
 const words = "The quick brown fox jumps over the lazy dog, again and again.".split(/(?<= )/);
 const slowly = {
@@ -14,23 +14,23 @@ const slowly = {
 
 describe.each([0, 1])("a growing answer, workers %i", (workers) => {
   test("is one message, edited about once a second, and in the end the whole", async () => {
-    const house = await openHouse({
+    const rooms = await openTelegramRooms({
       workers,
       runs: [slowly],
       config: { stream: { mode: "draft" }, messages: { inbound: { debounceMs: 50 } } },
     });
-    const asked = house.say("ann", "@scout_bot tell me");
-    await house.until(() => house.sends().length === 2, "the draft and its end");
-    const [answer, ...others] = await house.answers(1);
+    const asked = rooms.say("ann", "@scout_bot tell me");
+    await rooms.until(() => rooms.sends().length === 2, "the draft and its end");
+    const [answer, ...others] = await rooms.answers(1);
     expect(others).toEqual([]);
     expect(answer?.text).toBe(words.join(""));
     expect(answer?.reply_to_message?.message_id).toBe(asked.message_id);
-    const edits = house.server.world.calls.filter(({ method }) => method === "editMessageText");
+    const edits = rooms.server.world.calls.filter(({ method }) => method === "editMessageText");
     expect(edits.length).toBeGreaterThanOrEqual(1);
     expect(edits.length).toBeLessThanOrEqual(4);
-    expect(house.sends()).toMatchObject([
+    expect(rooms.sends()).toMatchObject([
       { status: "sent", draft: true },
-      { status: "sent", text: words.join(""), edits: house.sends()[0]?.id },
+      { status: "sent", text: words.join(""), edits: rooms.sends()[0]?.id },
     ]);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Files from a Telegram room, end to end: the Bot API on a socket, the real channel, runtime and
- * desk, a program that reads what came.
+ * media service, a program that reads the files.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { createTelegramClient } from "../../../../src/adapters/channels/telegram
 import { program, tempFolder } from "../../../support/runtime/media-service.ts";
 import { sampleFiles } from "../../../support/servers/media.ts";
 import { sampleToken } from "../../../support/servers/telegram.ts";
-import { openHouse } from "../../../support/telegram/telegram-rooms.ts";
+import { openTelegramRooms } from "../../../support/telegram/telegram-rooms.ts";
 
 const { png, ogg } = sampleFiles;
 const sized = program("console.log('a thing of', require('fs').statSync(process.argv[1]).size)");
@@ -18,7 +18,7 @@ const photo = (file_id: string) => ({ photo: [{ file_id: `${file_id}-small` }, {
 
 async function open(workers: number) {
   const mediaFolder = join(tempFolder(), "media");
-  const house = await openHouse({
+  const rooms = await openTelegramRooms({
     workers,
     mediaFolder,
     config: {
@@ -26,41 +26,41 @@ async function open(workers: number) {
       messages: { inbound: { debounceMs: 400, debounceMaxMs: 1_000 }, queue: { debounceMs: 50 } },
     },
   });
-  return { house, mediaFolder };
+  return { rooms, mediaFolder };
 }
 
 describe.each([0, 1])("with %d workers", (workers) => {
   test("an album is one turn with all its pictures, a voice message is its words", async () => {
-    const { house, mediaFolder } = await open(workers);
-    house.server.world.files.set("p1", png);
-    house.server.world.files.set("p2", Buffer.concat([png, png]));
-    house.server.world.files.set("v1", ogg);
+    const { rooms, mediaFolder } = await open(workers);
+    rooms.server.world.files.set("p1", png);
+    rooms.server.world.files.set("p2", Buffer.concat([png, png]));
+    rooms.server.world.files.set("v1", ogg);
     const caption = "@scout_bot look";
     const entities = [{ type: "mention", offset: 0, length: 10 }];
     const album = { media_group_id: "g1" };
-    house.say("ann", "", {
+    rooms.say("ann", "", {
       extra: { text: undefined, caption, caption_entities: entities, ...photo("p1"), ...album },
     });
-    house.say("ann", "", { extra: { text: undefined, ...photo("p2"), ...album } });
-    await house.answers(1);
-    const [prompt = ""] = house.prompts();
+    rooms.say("ann", "", { extra: { text: undefined, ...photo("p2"), ...album } });
+    await rooms.answers(1);
+    const [prompt = ""] = rooms.prompts();
     const addressed = prompt.split("## Current message(s)")[1] ?? "";
     expect(addressed.match(/a thing of \d+/g)).toEqual(["a thing of 70", "a thing of 140"]);
     expect(addressed.match(/attachment_id:a\d+-0/g)).toHaveLength(2);
     expect(addressed).not.toContain("attachment_id:p1");
-    house.say("ann", "", {
+    rooms.say("ann", "", {
       extra: { text: undefined, voice: { file_id: "v1", mime_type: "audio/ogg", file_size: 64 } },
     });
-    await house.answers(2);
-    expect(house.prompts().at(-1)).toMatch(/audio, audio\/ogg, 64 bytes\n +transcript:\n +a thing/);
+    await rooms.answers(2);
+    expect(rooms.prompts().at(-1)).toMatch(/audio, audio\/ogg, 64 bytes\n +transcript:\n +a thing/);
     expect(readdirSync(mediaFolder).filter((name) => !name.endsWith(".json"))).toHaveLength(3);
-    expect(JSON.stringify([house.lines, house.logs])).not.toContain(sampleToken);
+    expect(JSON.stringify([rooms.lines, rooms.logs])).not.toContain(sampleToken);
   });
 });
 
 test("a file that Telegram will not give costs the message nothing", async () => {
-  const { house } = await open(0);
-  house.say("ann", "", {
+  const { rooms } = await open(0);
+  rooms.say("ann", "", {
     extra: {
       text: undefined,
       caption: "@scout_bot look",
@@ -68,9 +68,9 @@ test("a file that Telegram will not give costs the message nothing", async () =>
       caption_entities: [{ type: "mention", offset: 0, length: 10 }],
     },
   });
-  await house.answers(1);
-  expect(house.prompts()[0]).toMatch(/image, image\/jpeg, not fetched: /);
-  expect(JSON.stringify([house.lines, house.logs])).not.toContain(sampleToken);
+  await rooms.answers(1);
+  expect(rooms.prompts()[0]).toMatch(/image, image\/jpeg, not fetched: /);
+  expect(JSON.stringify([rooms.lines, rooms.logs])).not.toContain(sampleToken);
 });
 
 test("where Telegram says a file is never leaves the bot's own folder", () => {

@@ -85,8 +85,7 @@ prop.prop([storms], { numRuns: 6, endOnFailure: true })(
       await channel.stop();
       await server.close();
     }
-    // A restart may bring some again, which the journal tells apart by their identity; none is
-    // missing.
+    // A restart may repeat some, which the journal recognises by their identity; none is missing.
     heard.push(...channel.identities());
     expect([...new Set(heard)]).toEqual(said);
   },

@@ -32,17 +32,17 @@ async function freePort(): Promise<number> {
   });
 }
 
-interface HouseOptions {
+interface WorldOptions {
   readonly stateDir?: string;
   readonly store?: object;
   readonly port?: number;
   readonly group?: Room;
 }
 
-async function house(
+async function rooms(
   webhook: object | null = {},
   server?: TelegramServer,
-  options: HouseOptions = {},
+  options: WorldOptions = {},
 ) {
   const telegram = server ?? (await startTelegramServer());
   if (server === undefined) onTestFinished(() => telegram.close());
@@ -81,7 +81,7 @@ const update = (id: number, text: string, chat: object, from: object) =>
 
 describe("telegram by webhook", () => {
   test("Telegram is told where to post and with which secret, and what is said arrives in order", async () => {
-    const { telegram, world, ann, group, door, url } = await house();
+    const { telegram, world, ann, group, door, url } = await rooms();
     await telegram.until(() => world.webhook !== null, "setWebhook");
     expect(telegram.calls("setWebhook")[0]).toMatchObject({
       url,
@@ -99,7 +99,7 @@ describe("telegram by webhook", () => {
   });
 
   test("A01 an update without the secret, or with another, is refused; with it, taken", async () => {
-    const { telegram, world, ann, group, door } = await house();
+    const { telegram, world, ann, group, door } = await rooms();
     await telegram.until(() => world.webhook !== null, "setWebhook");
     const before = door.rows();
     const body = update(900, "let me in", group.chat, ann);
@@ -122,7 +122,7 @@ describe("telegram by webhook", () => {
   });
 
   test("what nobody can read is answered 200, so that it does not come for a day; no JSON is not", async () => {
-    const { telegram, world, door } = await house();
+    const { telegram, world, door } = await rooms();
     await telegram.until(() => world.webhook !== null, "setWebhook");
     const post = (body: string) => door.post(path, body, { [header]: secret });
     expect((await post('{"update_id":1,"message":"not even an object"}')).status).toBe(200);
@@ -156,7 +156,7 @@ describe("telegram by webhook", () => {
     const telegram = await startTelegramServer();
     onTestFinished(() => telegram.close());
     const options = { stateDir: newFolder(), store: { driver: "sqlite" } };
-    const { world, ann, group, door, port } = await house({}, telegram, options);
+    const { world, ann, group, door, port } = await rooms({}, telegram, options);
     await telegram.until(() => world.webhook !== null, "setWebhook");
     world.say(group, ann, "before");
     await telegram.until(() => world.queue.length === 0, "posted");
@@ -164,7 +164,7 @@ describe("telegram by webhook", () => {
     world.say(group, ann, "while you were out");
     await telegram.until(() => world.webhookError !== null, "a post that failed");
     expect(world.queue).toHaveLength(1);
-    const back = await house({}, telegram, { ...options, port, group });
+    const back = await rooms({}, telegram, { ...options, port, group });
     await telegram.until(() => world.queue.length === 0, "posted again");
     const { conversations } = (await (await back.door.api("/api/conversations")).json()) as {
       conversations: { key: string; lastSeq: number }[];
@@ -179,7 +179,7 @@ describe("telegram by webhook", () => {
     const telegram = await startTelegramServer();
     onTestFinished(() => telegram.close());
     telegram.world.webhook = { url: "http://127.0.0.1:9/yesterday" };
-    const { world, ann, group, door } = await house(null, telegram);
+    const { world, ann, group, door } = await rooms(null, telegram);
     await telegram.until(() => telegram.calls("getUpdates").length > 0, "polling");
     expect(world.webhook).toBeNull();
     world.say(group, ann, "hello");
@@ -239,7 +239,7 @@ describe("telegram by webhook", () => {
     const telegram = await startTelegramServer();
     onTestFinished(() => telegram.close());
     telegram.token = "0:another";
-    const { ann, group, door, state } = await house({}, telegram);
+    const { ann, group, door, state } = await rooms({}, telegram);
     for (let n = 0; n < 100 && (await state()) !== "halted"; n += 1)
       await new Promise((go) => setTimeout(go, 50));
     expect(await state()).toBe("halted");
@@ -248,7 +248,7 @@ describe("telegram by webhook", () => {
   });
 
   test("the secret stands in no log line and no answer", async () => {
-    const { telegram, world, door } = await house();
+    const { telegram, world, door } = await rooms();
     await telegram.until(() => world.webhook !== null, "setWebhook");
     await door.post(path, "{}", { [header]: `${secret}x` });
     const shown = JSON.stringify(await (await door.api("/api/channels")).json());

@@ -5,11 +5,11 @@ import { expect, test } from "vitest";
 import { createAttacher } from "../../../../src/daemon/cli/chat/attach.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 import { openPage } from "../../../support/daemon/page.ts";
-import { openUploadHouse } from "../../../support/daemon/uploads.ts";
+import { openUploadDaemon } from "../../../support/daemon/uploads.ts";
 
 /** An attacher of this house, and what it told. */
 async function openRig() {
-  const house = await openUploadHouse({ maxBytes: 1_000 });
+  const house = await openUploadDaemon({ maxBytes: 1_000 });
   const told: string[] = [];
   const { base, token } = house.daemon;
   const attacher = createAttacher({
