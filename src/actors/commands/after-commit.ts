@@ -4,13 +4,15 @@
  */
 import { agentOf } from "../../domain/config/index.ts";
 import { isExtra } from "../../machines/commands/extension-commands.ts";
-import type { CommandDue } from "../../machines/events/effects.ts";
+import type { CommandDue, ConversationStatus } from "../../machines/events/effects.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
-import { isBusy } from "./busy.ts";
 import { answerByPlugin } from "./plugins.ts";
 import type { CommandPorts } from "./ports.ts";
 import { recordRestartNotice } from "./restart-notice.ts";
 import { approvalOf, otherRuns, runNamed } from "./subagents.ts";
+
+/** A turn is pending or running: a command that changes what a turn is composed from must wait. */
+export const isBusy = ({ attention }: ConversationStatus): boolean => attention !== "observing";
 
 type After = (ports: CommandPorts, effect: CommandDue, step: HostStep, args: Args) => Promise<void>;
 type Args = readonly string[];

@@ -11,7 +11,7 @@ import { commandsText, helpText } from "../../machines/commands/help.ts";
 import type { CommandName } from "../../machines/commands/table.ts";
 import { allowlistText } from "./access.ts";
 import { configCommand, debugCommand, restartText } from "./admin.ts";
-import { isBusy } from "./busy.ts";
+import { isBusy } from "./after-commit.ts";
 import { elevatedText, execText, ttsText } from "./levels.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
 import { contextText, exportText, sessionText, usageText } from "./session.ts";

@@ -10,6 +10,7 @@ import type {
   AgentDriver,
   Clock,
   InspectReport,
+  InspectRequest,
   Log,
   Scheduler,
 } from "../../domain/ports/index.ts";
@@ -27,7 +28,6 @@ import type {
   TurnReport,
   TurnRequest,
 } from "./host-protocol.ts";
-import type { InspectionReaders } from "./inspection.ts";
 import type { HostStatus } from "./runtime.ts";
 
 /** A turn that ran on a host that is gone. */
@@ -62,6 +62,12 @@ export interface Effects {
    * it rejects it is called again later with the same result.
    */
   handle(result: HostResult, entries: readonly HostEntry[]): Promise<void>;
+}
+
+/** Readers of conversations, as the rest of the runtime sees them. */
+export interface InspectionReaders {
+  begin(order: InspectRequest): void;
+  stop(reader: number): void;
 }
 
 export interface SupervisorPorts {
