@@ -13,15 +13,13 @@ import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
 import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
-import { sha256 } from "../../../src/adapters/system/digest.ts";
-import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
 import { startWebhookService, type WebhookService } from "../../support/agents/webhook-agent.ts";
 import { builtUrl } from "../../support/built/files.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
+import { systemPorts } from "../../support/runtime/system-ports.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 import { type ModelServer, startModelServer } from "../../support/servers/openai.ts";
 
@@ -112,11 +110,7 @@ async function enter(driver: object, workers = 0): Promise<void> {
   };
   const membership = () => ({ humans: 4, bots: 1, truncated: false, fetchedAt: Date.now() });
   const runtime = createRuntime({
-    clock: createSystemClock(),
-    ids: createIds(),
-    random: createRandom(),
-    digest: sha256,
-    log: () => undefined,
+    ...systemPorts(),
     store: createTestStore(),
     config: scenarioConfig({
       agents: { defaults: { driver } },

@@ -15,15 +15,13 @@ import { recordScenario } from "../../../src/actors/recording/recorder.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
-import { sha256 } from "../../../src/adapters/system/digest.ts";
-import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { EventWrite, Store } from "../../../src/domain/ports/index.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import { builtUrl } from "../../support/built/files.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
+import { systemPorts } from "../../support/runtime/system-ports.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 import { World } from "../../support/runtime/world.ts";
 
@@ -232,11 +230,7 @@ describe("with real threads and a real file", () => {
   async function start(): Promise<void> {
     store = await openSqliteStore({ path: join(folder, "earshot.db") });
     runtime = createRuntime({
-      clock: createSystemClock(),
-      ids: createIds(),
-      random: createRandom(),
-      digest: sha256,
-      log: () => undefined,
+      ...systemPorts(),
       store,
       drivers,
       events: createRuntimeEvents(() => undefined),

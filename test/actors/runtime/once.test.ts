@@ -6,13 +6,11 @@ import { expect, test } from "vitest";
 import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
-import { sha256 } from "../../../src/adapters/system/digest.ts";
-import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { Store } from "../../../src/domain/ports/index.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
+import { systemPorts } from "../../support/runtime/system-ports.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
 /** So many that no conversation comes to the events after which its record is written. */
@@ -53,11 +51,7 @@ async function crowd(workers: number) {
   let crashed: Promise<void> | null = null;
   const nobody = { outbound: () => null, ready: () => false, refreshMembership: () => undefined };
   const runtime = createRuntime({
-    clock: createSystemClock(),
-    ids: createIds(),
-    random: createRandom(),
-    digest: sha256,
-    log: () => undefined,
+    ...systemPorts(),
     store,
     config: scenarioConfig({ agents: { defaults: { driver: { kind: "scripted" } } } }),
     drivers,

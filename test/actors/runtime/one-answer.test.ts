@@ -13,12 +13,10 @@ import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
 import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
-import { sha256 } from "../../../src/adapters/system/digest.ts";
-import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
+import { systemPorts } from "../../support/runtime/system-ports.ts";
 
 const trips: string[] = [];
 let folder = "";
@@ -80,11 +78,7 @@ async function costOf(chat: { id: string; kind: "direct" | "group" }, mentioned:
   };
   const driver = { kind: "scripted", runs: [run, run] };
   const runtime = createRuntime({
-    clock: createSystemClock(),
-    ids: createIds(),
-    random: createRandom(),
-    digest: sha256,
-    log: () => undefined,
+    ...systemPorts(),
     store,
     config: scenarioConfig({
       agents: { defaults: { driver } },

@@ -13,14 +13,12 @@ import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
 import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import { drivers } from "../../../src/adapters/agents/index.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
-import { sha256 } from "../../../src/adapters/system/digest.ts";
-import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import { alive, running } from "../../support/agents/alive.ts";
 import { builtFile, builtUrl } from "../../support/built/files.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
+import { systemPorts } from "../../support/runtime/system-ports.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const support = join(import.meta.dirname, "../../support/agents");
@@ -49,11 +47,7 @@ function runtimeOn(workers: number): Runtime {
   const send = async () => ({ messageIds: ["p1"] });
   const driver = { kind: "command", command: process.execPath, args: [program, "stubborn", file] };
   return createRuntime({
-    clock: createSystemClock(),
-    ids: createIds(),
-    random: createRandom(),
-    digest: sha256,
-    log: () => undefined,
+    ...systemPorts(),
     store: createTestStore(),
     config: scenarioConfig({
       agents: { defaults: { driver } },

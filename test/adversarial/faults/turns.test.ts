@@ -8,14 +8,12 @@ import { afterEach, expect, test } from "vitest";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
 import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
-import { sha256 } from "../../../src/adapters/system/digest.ts";
-import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
 import { builtUrl } from "../../support/built/files.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
+import { systemPorts } from "../../support/runtime/system-ports.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
 let runtime: Runtime;
@@ -28,11 +26,7 @@ async function start(): Promise<void> {
     return { messageIds: [`p${sent.length}`] };
   };
   runtime = createRuntime({
-    clock: createSystemClock(),
-    ids: createIds(),
-    random: createRandom(),
-    digest: sha256,
-    log: () => undefined,
+    ...systemPorts(),
     store: createTestStore(),
     config: scenarioConfig({
       agents: { defaults: { driver: { kind: "odd" } } },
