@@ -6,6 +6,11 @@
  * sent twice and two equal blocks stay two.
  */
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
+import {
+  type AnswerPart,
+  createReasoningFilter,
+  withoutReasoning,
+} from "../../domain/reasoning-tags.ts";
 import { cut } from "../../domain/sanitize.ts";
 import type { ReasoningLevel, VerboseLevel } from "../../domain/session.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
@@ -33,6 +38,8 @@ export interface OutputOptions {
   readonly firstIndex: number;
   readonly onBlock: (block: OutputBlock) => void;
   readonly onDraft: (index: number, text: string) => void;
+  /** There is reasoning, shown or not. */
+  readonly onThought?: () => void;
 }
 
 /** Separator of an answer's messages when they are merged. */
@@ -56,6 +63,7 @@ export class TurnOutput {
   readonly #coalescer: Coalescer;
   readonly #steps: Steps;
   #silence: Silence;
+  #reasoning = createReasoningFilter();
   #chunker: Chunker;
   /** Where the current chunker's text starts. */
   #base = 0;
@@ -131,12 +139,21 @@ export class TurnOutput {
   }
 
   push(delta: string): void {
-    this.#show(this.#silence.push(delta));
+    this.#take(this.#reasoning.push(delta));
+  }
+
+  /** Text with reasoning in tags is both, in order. */
+  #take(parts: readonly AnswerPart[]): void {
+    for (const { kind, text } of parts) {
+      if (kind === "reasoning") this.think(text);
+      else this.#show(this.#silence.push(text));
+    }
   }
 
   /** Adds reasoning. */
   think(delta: string): void {
-    const { reasoning, textLimit, edits } = this.#options;
+    const { reasoning, textLimit, edits, onThought } = this.#options;
+    onThought?.();
     if (reasoning === "off" || this.#muted || this.#sequencer.showing === "answer") return;
     if (this.#thoughts.length <= textLimit) this.#thoughts += delta;
     if (reasoning !== "stream" || !edits || this.#thoughts.length < sightUnitsMin) return;
@@ -165,6 +182,8 @@ export class TurnOutput {
 
   /** Ends one message of the answer: held text is resolved. */
   endMessage(): void {
+    this.#take(this.#reasoning.end());
+    this.#reasoning = createReasoningFilter();
     this.#show(this.#silence.end().rest);
     this.#silence = createSilence(this.#options.settings.silent);
     if (this.#mode === "block") {
@@ -180,7 +199,7 @@ export class TurnOutput {
   say(text: string): void {
     this.endMessage();
     if (!this.#isUnasked) this.#send();
-    this.#show(text);
+    this.#show(withoutReasoning(text));
     this.endMessage();
     if (!this.#isUnasked) this.#send();
   }

@@ -104,6 +104,7 @@ export class TurnAttempt {
       onDraft: (index, text) => {
         if (!this.#lost) ports.onDraft(index, text);
       },
+      onThought: () => this.#noteThought(),
     });
   }
 
@@ -179,8 +180,6 @@ export class TurnAttempt {
         this.#text(event.text);
         break;
       case "reasoning":
-        if (!this.#thought) this.#report({ type: "agent.spoke", what: "reasoning" });
-        this.#thought = true;
         this.#count(event.text);
         if (this.#failure === null) this.#output.think(event.text);
         break;
@@ -247,6 +246,12 @@ export class TurnAttempt {
     if (this.#spoke) return;
     this.#spoke = true;
     this.#report({ type: "agent.spoke", what: "text" });
+  }
+
+  #noteThought(): void {
+    if (this.#thought) return;
+    this.#thought = true;
+    this.#report({ type: "agent.spoke", what: "reasoning" });
   }
 
   #count(text: string): void {

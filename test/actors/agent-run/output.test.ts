@@ -303,6 +303,55 @@ describe("reasoning", () => {
     expect(blocks.every(({ aside }) => aside === "reasoning")).toBe(true);
     expect(output.isSilent).toBe(true);
   });
+
+  const tagged = "<think>They want tea. NO_REPLY?</think>\n\nTea.";
+  for (const mode of ["off", "block", "draft"] as const)
+    for (const pieces of [1, 7, tagged.length]) {
+      test(`in tags is no part of the answer, in mode ${mode}, in ${pieces} pieces`, () => {
+        const { output, says, blocks, shows } = outputOf({ stream: { mode } });
+        says(tagged, pieces, 400);
+        output.end();
+        expect(blocks.map(({ text }) => text).at(-1)).toBe("Tea.");
+        expect(shows()).toEqual(["Tea."]);
+        expect(JSON.stringify(blocks)).not.toContain("want");
+        expect(output.visible).toBe("Tea.");
+      });
+
+      test(`in tags is shown like any other, in mode ${mode}, in ${pieces} pieces`, () => {
+        const { output, says, asides, texts } = outputOf({ stream: { mode }, reasoning: "on" });
+        says(tagged, pieces, 400);
+        output.end();
+        expect(asides()).toEqual(["💭 Reasoning\n> They want tea. NO_REPLY?"]);
+        expect(texts()).toEqual(["Tea."]);
+      });
+    }
+
+  test("in tags that never close is an answer without text, and ends with its message", () => {
+    const { output, says, texts } = outputOf();
+    says("<think>Nobody asked me.");
+    output.end();
+    expect([texts(), output.isSilent]).toEqual([[], true]);
+    const next = outputOf();
+    next.says("<think>I look it up.");
+    next.output.endMessage();
+    next.says("Tea.");
+    next.output.end();
+    expect(next.texts()).toEqual(["Tea."]);
+  });
+
+  test("in tags before the silent token leaves silence", () => {
+    const { output, says, blocks } = outputOf();
+    says("<think>Nobody asked me.</think>\nNO_REPLY", 9);
+    output.end();
+    expect([blocks, output.isSilent]).toEqual([[], true]);
+  });
+
+  test("in tags in a message by tool is not sent", () => {
+    const { output, texts } = outputOf();
+    output.say("<think>now</think>Tea.");
+    output.end();
+    expect(texts()).toEqual(["Tea."]);
+  });
 });
 
 describe("tool steps", () => {

@@ -157,6 +157,19 @@ describe("a turn", () => {
     expect(reports.map(({ n }) => n)).toEqual([0, 1, 2, 3, 4]);
   });
 
+  test("reports reasoning in tags as reasoning, before the first words of its answer", async () => {
+    says(async function* () {
+      yield text("<thi");
+      yield text("nk>They want tea.</thi");
+      yield text("nk>\n\nTea.");
+    });
+    await run();
+    const spoke = events().flatMap((event) => (event.type === "agent.spoke" ? [event.what] : []));
+    expect(spoke).toEqual(["reasoning", "text"]);
+    expect(texts()).toEqual(["Tea."]);
+    expect(JSON.stringify(events())).not.toContain("want");
+  });
+
   test("that never ends is ended by the idle time-out", async () => {
     says((_, { signal }) => hang(signal));
     await run({ config: { turn: { idleMs: 5_000, maxMs: 60_000 } } });

@@ -99,4 +99,17 @@ describe("what arrives at the model's server", () => {
     expect(JSON.stringify(blind.body)).not.toContain("AQID");
     expect(blind.agent.capabilities.images).toBe(false);
   });
+
+  test.each(providers)("%s: no reasoning in tags of an earlier answer", async (provider) => {
+    const transcript = [
+      { role: "user", text: "Is <think>x</think> a tag?", at: 1 },
+      { role: "assistant", text: "<think>They ask about tags.</think>It is.", at: 2 },
+      { role: "assistant", text: "<think>Nothing to add.</think>", at: 3 },
+    ] as const;
+    const body = JSON.stringify((await sent(provider, { transcript })).body);
+    expect(body).toContain("It is.");
+    expect(body).toContain("Is <think>x</think> a tag?");
+    expect(body).not.toContain("They ask");
+    expect(body).not.toContain("Nothing to add");
+  });
 });

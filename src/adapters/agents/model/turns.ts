@@ -22,6 +22,7 @@ import {
   type UserContent,
 } from "ai";
 import type { AgentEvent, AgentPort, AgentTurn } from "../../../domain/ports/index.ts";
+import { withoutReasoning } from "../../../domain/reasoning-tags.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
 import type { ThinkingLevel } from "../../../domain/session.ts";
 import { unlessAborted } from "../shared/wire.ts";
@@ -217,7 +218,24 @@ function join(
 ): ModelMessage[] {
   const fetched = (pictures && turn.takePictures?.()) || [];
   if (fetched.length > 0) steering.waiting.push(shown("The pictures you fetched:", fetched));
-  return withSteering(messages, steering);
+  return withSteering(messages.flatMap(withoutTags), steering);
+}
+
+/** What the model wrote in an earlier step, without reasoning in tags. */
+function withoutTags(message: ModelMessage): ModelMessage[] {
+  if (message.role !== "assistant") return [message];
+  const { content } = message;
+  if (typeof content === "string") {
+    const text = withoutReasoning(content);
+    return text === "" ? [] : [{ ...message, content: text }];
+  }
+  const parts = content.flatMap((part): (typeof content)[number][] => {
+    if (part.type !== "text") return [part];
+    const text = withoutReasoning(part.text);
+    // Providers refuse empty text.
+    return text === "" ? [] : [{ ...part, text }];
+  });
+  return parts.length === 0 ? [] : [{ ...message, content: parts }];
 }
 
 function begin(

@@ -1,0 +1,131 @@
+/**
+ * Reasoning in tags: what is reasoning, what is text, and that neither depends on how it arrived.
+ */
+import { fc, test as property } from "@fast-check/vitest";
+import { describe, expect, test } from "vitest";
+import {
+  type AnswerPart,
+  createReasoningFilter,
+  withoutReasoning,
+} from "../../src/domain/reasoning-tags.ts";
+
+/** The parts of a message that arrives in pieces of the given sizes, equal neighbours joined. */
+function split(message: string, sizes: readonly number[] = []): AnswerPart[] {
+  const filter = createReasoningFilter();
+  const parts: AnswerPart[] = [];
+  let at = 0;
+  for (let piece = 0; at < message.length; piece += 1) {
+    const size = sizes.length === 0 ? message.length : (sizes[piece % sizes.length] as number);
+    parts.push(...filter.push(message.slice(at, at + size)));
+    at += size;
+  }
+  const joined: AnswerPart[] = [];
+  for (const part of [...parts, ...filter.end()]) {
+    const last = joined.at(-1);
+    if (last?.kind !== part.kind) joined.push(part);
+    else joined[joined.length - 1] = { ...part, text: last.text + part.text };
+  }
+  return joined;
+}
+
+const reasoningOf = (message: string) =>
+  split(message)
+    .map(({ kind, text }) => (kind === "reasoning" ? text : ""))
+    .join("");
+
+const pieces = fc.array(
+  fc.oneof(
+    fc.constantFrom("<think>", "</think>", "<Thinking>", "</thinking >", "< think>", "<thinker>"),
+    fc.constantFrom("<", "</", "<th", "`", "``", "```\n", "~~~\n", "\n", "\n\n", "\\", "> ", "- "),
+    fc.lorem({ maxCount: 3 }),
+    fc.string({ unit: "grapheme", maxLength: 8 }),
+  ),
+  { maxLength: 30 },
+);
+const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 12 });
+
+property.prop([pieces, sizes])("any split into deltas gives the same parts", (all, deltas) => {
+  const message = all.join("");
+  expect(split(message, deltas)).toEqual(split(message));
+});
+
+property.prop([fc.string({ unit: "grapheme", maxLength: 80 }), sizes])(
+  "an answer without tags is what it was",
+  (message, deltas) => {
+    fc.pre(!/<\s*\/?\s*(think|thought|antthinking)/iu.test(message));
+    expect(split(message, deltas)).toEqual(message === "" ? [] : [{ kind: "text", text: message }]);
+  },
+);
+
+property.prop([fc.lorem({ maxCount: 9 }), fc.lorem({ maxCount: 9 }), sizes])(
+  "nothing of the reasoning is in the text, and nothing of the answer is lost",
+  (thought, answer, deltas) => {
+    expect(split(`\n<think>\n${thought}\n</think>\n\n${answer}`, deltas)).toEqual([
+      { kind: "reasoning", text: `\n${thought}\n` },
+      { kind: "text", text: answer },
+    ]);
+  },
+);
+
+describe("is reasoning", () => {
+  test.each([
+    ["<think>a</think>Tea.", "Tea."],
+    ["<THINKING>a</Thinking> Tea.", "Tea."],
+    ["<thought>a</thought>\n    code()", "    code()"],
+    ["Tea.\n<think>a</think>\nCake.", "Tea.\n\nCake."],
+    ["<think>a</think><think>b</think>Tea.", "Tea."],
+    ["<think>never closed, so there is no answer", ""],
+    ["Tea. <think>never closed", "Tea. "],
+    ["<think>a<think>b</think>c</think>Tea.", "Tea."],
+    ["<think>the tag <think> is mine</think>Tea.", "Tea."],
+    ["reasoning that began in the prompt</think>Tea.", "reasoning that began in the promptTea."],
+    ["It`s here: <think>a</think>Tea.", "It`s here: Tea."],
+    ["> ```\n> code\n\n<think>a</think>Tea.", "> ```\n> code\n\nTea."],
+    ["```\ncode\n```\n<think>a</think>Tea.", "```\ncode\n```\nTea."],
+  ])("%j", (message, text) => {
+    expect(withoutReasoning(message)).toBe(text);
+  });
+
+  test("code in it does not keep it open", () => {
+    expect(withoutReasoning("<think>\n```\nunclosed </think>Tea.")).toBe("Tea.");
+    expect(reasoningOf("<think>\n```\nunclosed </think>Tea.")).toBe("\n```\nunclosed ");
+  });
+});
+
+describe("is text", () => {
+  test.each([
+    "Write `<think>` before and `</think>` behind.",
+    "Write `` <think>`</think> `` so.",
+    "```html\n<think>a</think>\n```\nDone.",
+    "~~~\n<think>\n```\n</think>\n~~~",
+    "````\n```\n<think>\n````\n",
+    "- ```\n  <think>\n  ```\n",
+    "> ```\n> <think>a</think>\n> ```\n",
+    "<thinker>, <think about it>, 1 <think",
+    "I <3 it, a < b, <",
+  ])("%j", (message) => {
+    expect(split(message)).toEqual([{ kind: "text", text: message }]);
+  });
+});
+
+test("what cannot become a tag is not held back", () => {
+  const filter = createReasoningFilter();
+  expect(filter.push("one <thi")).toEqual([{ kind: "text", text: "one " }]);
+  expect(filter.push("s> two")).toEqual([{ kind: "text", text: "<this> two" }]);
+  expect(filter.push("<think>a")).toEqual([{ kind: "reasoning", text: "a" }]);
+});
+
+describe("hostile messages", () => {
+  const took = (message: string) => {
+    const { user } = process.cpuUsage();
+    split(message, [7]);
+    return (process.cpuUsage().user - user) / 1_000;
+  };
+  test.each(["<", "`<think>", "<think></think>", "`", "``` <think>\n", " ", "\\", "<think>"])(
+    "%j again and again takes time in proportion",
+    (unit) => {
+      const small = Math.max(15, took(unit.repeat(20_000 / unit.length)));
+      expect(took(unit.repeat(160_000 / unit.length))).toBeLessThan(small * 30);
+    },
+  );
+});
