@@ -1,6 +1,6 @@
 /**
  * What an agent does to its own conversation, end to end with every driver that can call tools: one
- * that has bowed out gets no credit for what it still says, and one that skips says nothing. Real
+ * that has disengaged grants no credit with its last answer, and one that skips sends nothing. Real
  * programs, servers and modules; the platform is a list.
  */
 

@@ -1,5 +1,5 @@
 /**
- * From deltas to messages: what is merged, what is shown beside the answer, what comes before it,
+ * From deltas to messages: what is merged, what is shown besides the answer, what comes before it,
  * and what is never shown. Time is simulated, nothing runs.
  */
 import { fc, test as property } from "@fast-check/vitest";

@@ -1,4 +1,6 @@
-/** What a session asked to see beside the answers: thoughts and tool steps, over the whole runtime. */
+/**
+ * What a session shows besides the answers: thoughts and tool steps, through the whole runtime.
+ */
 import { describe, expect, test } from "vitest";
 import type { ScriptedRun } from "../../../src/domain/scenario/script.ts";
 import { World } from "../../support/runtime/world.ts";

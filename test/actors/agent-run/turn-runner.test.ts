@@ -1,6 +1,6 @@
 /**
- * The turn runner: one end per turn whatever the agent does, words that leave as blocks, tools that
- * act on their own conversation only. Time is simulated; agents are small programs.
+ * The turn runner: one end per turn whatever the agent does, text that is sent in blocks, tools
+ * that act on their own conversation only. Time is simulated; agents are small programs.
  */
 
 import { beforeEach, describe, expect, test } from "vitest";

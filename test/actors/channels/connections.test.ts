@@ -1,6 +1,5 @@
 /**
- * Accounts under supervision: each fails alone, stops in time, reloads what changed and nothing
- * else.
+ * Supervised accounts: each fails alone, stops in time, and a reload affects only what changed.
  */
 
 import { describe, expect, onTestFinished, test } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * Commands through the whole runtime: what each is answered with, what it changes, that it is
- * carried out and answered once, and that nobody without authority gives any.
+ * Commands through the whole runtime: the answer of each, what it changes, that it runs and is
+ * answered once, and that nobody runs one without authority.
  */
 import { describe, expect, test } from "vitest";
 import { renderWhy } from "../../../src/daemon/cli/output/explanation.ts";

@@ -1,6 +1,6 @@
 /**
- * The eye on a message says that it is being worked on: it is put at once, and no way in which the
- * work may end leaves it there, whatever the platform and the process were doing at that moment.
+ * The reaction on a message shows that it is being worked on: it is added immediately, and removed
+ * however the work ends, whatever the platform and the process were doing at that moment.
  */
 import { describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/domain/scenario/script.ts";

@@ -1,6 +1,6 @@
 /**
- * Conversations that come and go: a host that can keep one decides what a host that keeps all
- * decides, across restarts, from records and from tails, whatever the store.
+ * Conversations that are evicted and loaded again: a host that can keep one decides the same as a
+ * host that keeps all, across restarts, from records and from tails, with every store.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,6 +71,6 @@ test.each(kinds)("on the %s store", async (_kind, create) => {
   expect(churned.sent).toEqual(calm.sent);
   expect(calm.decided).toHaveLength(rooms * rounds);
   expect(new Set(calm.decided.map((line) => line.split(" ")[1])).size).toBeGreaterThan(1);
-  // Or else nothing came and went.
+  // Otherwise nothing was evicted.
   expect(churned.loads).toBeGreaterThan(4 * calm.loads);
 });

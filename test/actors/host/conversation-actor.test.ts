@@ -1,6 +1,6 @@
 /**
- * A conversation's beginning is computed once for all: it must be the machine's own beginning, and
- * no conversation may see anything of another.
+ * The initial snapshot of a conversation is computed once for all: it must equal the machine's own,
+ * and no conversation may see data of another.
  */
 import { expect, test } from "vitest";
 import { createActor } from "xstate";

@@ -1,5 +1,6 @@
 /**
- * The host's core: what a batch leaves behind, conversations that come and go, steps that throw.
+ * The host's core: what a batch returns, conversations that are evicted and loaded, steps that
+ * throw.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 /**
- * The intake keeps step with the hosts: it waits while too much waits for them, and no longer.
+ * The intake waits while too many events wait for the hosts, and no longer.
  */
 
 import { expect, test } from "vitest";

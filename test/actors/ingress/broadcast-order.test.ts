@@ -1,6 +1,6 @@
 /**
- * The order in which agents of a room answer, whatever dies: the same history each time, and through
- * restarts at any moment nobody answers before those ahead of him are through.
+ * The order in which agents of a room answer: the same history each time, and through restarts at
+ * any moment no agent answers before those ahead of it are done.
  */
 import { fc, test as property } from "@fast-check/vitest";
 import { expect, test } from "vitest";
@@ -31,7 +31,7 @@ interface OutputLine {
 }
 const reported = (world: World) => world.lines as unknown as readonly OutputLine[];
 
-/** Messages that somebody began to answer before those ahead of him were through with it. */
+/** Messages that an agent began to answer before those ahead of it were done. */
 function outOfOrder(world: World): string[] {
   const lines = reported(world);
   const keyOf = (place: number) => `agent:${mates[place]}:telegram:group:room`;

@@ -1,6 +1,6 @@
 /**
  * Several agents in one earshot: each with its own driver, model, tools and rules over shared
- * defaults, in its own session; one that is broken, taken out or put in leaves the others alone.
+ * defaults, in its own session; a broken, removed or added agent does not affect the others.
  */
 import { describe, expect, test } from "vitest";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";

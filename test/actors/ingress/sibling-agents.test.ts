@@ -1,6 +1,6 @@
 /**
- * Agents of one earshot hear each other in their room and never trigger each other: what one says
- * is known to the next turn of the others, once, whatever dies between; in random rooms of two to
+ * Agents of one earshot see each other's answers in their room and never trigger each other: each
+ * answer is in the next prompt of the others, once, also after crashes; in random rooms of two to
  * sixteen agents that call each other's names all the time.
  */
 import { fc, test as property } from "@fast-check/vitest";

@@ -1,6 +1,6 @@
 /**
- * Redelivery storms: what a platform delivers ten thousand times more is decided once and answered
- * once, before, during and after a crash, in memory that does not grow with it.
+ * Redelivery storms: a message that a platform delivers ten thousand times is decided once and
+ * answered once, before, during and after a crash, in memory that does not grow.
  */
 import { describe, expect, test } from "vitest";
 import { type Claim, createDedupe } from "../../../src/actors/ingress/dedupe.ts";

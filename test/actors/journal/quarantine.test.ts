@@ -1,6 +1,6 @@
 /**
- * Events in quarantine: listed in the commit that marks them, found again after a restart, tried
- * again once, as heard now, and set aside again after a single further death of a host.
+ * Events in quarantine: listed in the commit that marks them, found again after a restart, retried
+ * once, as if they arrived now, and quarantined again after a single further death of a host.
  */
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -55,7 +55,7 @@ const rowOf = (identity: string, body: string, code?: number): EventWrite => ({
   ...(code === undefined ? {} : { code }),
 });
 
-/** A store in which an older version has set an event aside: now it can be stepped. */
+/** A store in which an older version has quarantined an event that can be stepped now. */
 async function setAsideBefore(event: ConversationEvent, ...later: EventWrite[]): Promise<Store> {
   const store = createTestStore();
   await (await new World({ store }).start()).runtime.stop();

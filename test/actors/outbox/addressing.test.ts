@@ -1,4 +1,6 @@
-/** How an answer is attached to what it answers, at what pace its parts leave, and what is once. */
+/**
+ * How an answer refers to its question, at what pace its parts are sent, and what happens once.
+ */
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../../src/actors/simulation/simulated-platforms.ts";

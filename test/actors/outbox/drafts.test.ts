@@ -1,4 +1,6 @@
-/** One message edited in place: when it opens, how often it changes, and what it says in the end. */
+/**
+ * One message edited in place: when it opens, how often it changes, and its final text.
+ */
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import type { ScriptedRun } from "../../../src/domain/scenario/script.ts";

@@ -10,7 +10,7 @@ import { World } from "../../support/runtime/world.ts";
 const minute = 60_000;
 const rooms = ["kitchen", "attic"] as const;
 
-/** Says something in each room once a minute; everything is answered at once. */
+/** Sends a message in each room once a minute; each is answered immediately. */
 async function minutes(world: World, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) {
     for (const room of rooms)

@@ -1,4 +1,6 @@
-/** What leaves: order, waiting, doubts, expiry, and what a restart finds. */
+/**
+ * Sending: order, waiting, rows in doubt, expiry, and what a restart finds.
+ */
 import { expect, test } from "vitest";
 import { createOutbox } from "../../../src/actors/outbox/outbox.ts";
 import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";

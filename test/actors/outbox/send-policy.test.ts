@@ -1,4 +1,6 @@
-/** Answers that may not leave: by the config's rules, through the whole runtime. */
+/**
+ * Answers that the config's rules do not allow, through the whole runtime.
+ */
 import { describe, expect, test } from "vitest";
 import { parseConfig, resolveSettings } from "../../../src/domain/config/index.ts";
 import type { ChatKind } from "../../../src/domain/message.ts";

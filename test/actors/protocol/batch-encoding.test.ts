@@ -1,5 +1,5 @@
 /**
- * What a worker unpacks is what the main thread packed, for any words and any numbers.
+ * A worker unpacks what the main thread packed, for any text and any numbers.
  */
 import { fc, test } from "@fast-check/vitest";
 import { expect } from "vitest";

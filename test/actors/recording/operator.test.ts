@@ -1,6 +1,6 @@
 /**
- * What an operator does to a conversation by hand is in a recording, and done again when it is
- * played: decisions, turns and replies are the same, redacted or not.
+ * What an operator does to a conversation is in a recording, and done again in a replay: decisions,
+ * turns and replies are the same, redacted or not.
  */
 import { fc, test as property } from "@fast-check/vitest";
 import { expect, test } from "vitest";

@@ -1,4 +1,6 @@
-/** `why`: the ladder as it was, and what became of the message. */
+/**
+ * `why`: the ladder as it was, and what happened to the message.
+ */
 import { expect, test } from "vitest";
 import { World } from "../../support/runtime/world.ts";
 

@@ -1,4 +1,6 @@
-/** What the status says after a restart is what the store holds, before anything new happens. */
+/**
+ * The status after a restart equals the store's content, before anything new happens.
+ */
 import { expect, test } from "vitest";
 import { World } from "../../support/runtime/world.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A transcript that outgrows its agent: the oldest part is summed up by the same agent, nobody is
- * shown that, nothing is deleted, and no turn fails of it.
+ * A transcript that exceeds its agent's context: the same agent summarises the oldest part,
+ * invisibly, nothing is deleted, and no turn fails because of it.
  */
 import { expect, test } from "vitest";
 import type { AgentTurn } from "../../../src/domain/ports/index.ts";

@@ -1,6 +1,6 @@
 /**
  * Sessions that end by the clock, through the whole runtime: the session changes between two turns
- * exactly where the rule says so, the new one starts like a first one, and a replay of the journal
+ * exactly where the rule says, the new one starts like a first one, and a replay of the journal
  * agrees.
  */
 import { fc, test as prop } from "@fast-check/vitest";

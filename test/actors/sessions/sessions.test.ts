@@ -1,6 +1,6 @@
 /**
- * Sessions through the whole runtime: what an agent remembers, when that ends, and what is left of
- * it whatever crashes.
+ * Sessions through the whole runtime: what an agent remembers, when that ends, and what survives
+ * crashes.
  */
 import { describe, expect, test } from "vitest";
 import { saying, untilStopped } from "../../support/agents/recording-agent.ts";

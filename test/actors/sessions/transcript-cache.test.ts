@@ -1,4 +1,6 @@
-/** What is kept of transcripts for the next turn: as the store says it, and no more than its bound. */
+/**
+ * The transcripts cached for the next turn: equal to the store, and within the limit.
+ */
 import { expect, test } from "vitest";
 import { createTranscriptCache } from "../../../src/actors/sessions/transcript-cache.ts";
 import { openTemporaryStore } from "../../../src/adapters/stores/sqlite-store.ts";

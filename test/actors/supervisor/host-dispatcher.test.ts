@@ -1,6 +1,6 @@
 /**
  * Traffic with a host that is a small program: batches and window, activations, answers that cannot
- * be trusted, and what goes back when the host is gone.
+ * be trusted, and what is queued again when the host is gone.
  */
 import { describe, expect, test } from "vitest";
 import { nothingLive } from "../../../src/actors/protocol/conversation-summary.ts";

@@ -1,6 +1,6 @@
 /**
- * The supervisor with real hosts, on this thread and in worker threads: what was dispatched is
- * applied once, in order, whatever the number of hosts, the churn and the failures of the store.
+ * The supervisor with real hosts, on this thread and in worker threads: dispatched events are
+ * applied once, in order, with any number of hosts, evictions and failures of the store.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import type { TurnRequest } from "../../../src/actors/protocol/host-protocol.ts";

@@ -1,6 +1,6 @@
 /**
- * From lines to batches, through the whole runtime: the windows of the config and of a channel,
- * what is said around media and albums, what an edit changes, and what a restart must not.
+ * From messages to batches, through the whole runtime: the windows of the config and of a channel,
+ * messages around media and albums, what an edit changes, and what a restart does not.
  */
 import { describe, expect, test } from "vitest";
 import type { InboundInput } from "../../../src/domain/message.ts";

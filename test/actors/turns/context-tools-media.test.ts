@@ -1,6 +1,6 @@
 /**
- * Who may ask: only the turn that is running in its own conversation, and only for so long. The host
- * that passes the question on is not trusted.
+ * Only the running turn of a conversation may ask, and only while it runs. The host that passes the
+ * question on is not trusted.
  */
 import { describe, expect, test } from "vitest";
 import type { ContextQuestion } from "../../../src/actors/protocol/host-protocol.ts";

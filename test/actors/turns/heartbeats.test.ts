@@ -38,7 +38,7 @@ const batches = (world: World) =>
     .events("agent_start")
     .map((line) => ("batch" in line ? (line.batch as readonly string[]) : []));
 
-/** Ann has said something, and it was answered. */
+/** Ann has written, and was answered. */
 async function acquainted(world: World): Promise<void> {
   world.runs.push({ afterMs: 10, steps: [{ text: "Hello Ann" }] });
   await world.say("hi", { direct: true });
@@ -123,7 +123,7 @@ describe("an agent with a heartbeat", () => {
       [null, undefined],
       ["small", true],
     ]);
-    // The token means nothing to somebody who asked.
+    // The token has no meaning for a person who asked.
     expect(world.sent.map(({ text }) => text)).toEqual(["HEARTBEAT_OK"]);
     await world.runtime.stop();
   });

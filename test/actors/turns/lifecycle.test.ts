@@ -1,8 +1,8 @@
 /**
  * The life of three messages
  * ==========================
- * The example by which the pairing of flushes and turns was first explained: A and B in quick
- * succession, C while their turn runs. Every line of it is a claim here, with its moment.
+ * The documented example of flushes and turns: A and B in quick succession, C while their turn
+ * runs. Every line of it is a claim here, with its time.
  */
 import { expect, test } from "vitest";
 import { World } from "../../support/runtime/world.ts";

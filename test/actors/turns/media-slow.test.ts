@@ -1,6 +1,6 @@
 /**
- * A slow photo in the simulated world: it neither reorders the text around it nor moves the route,
- * and whatever becomes of it, the message is answered.
+ * A slow photo in the simulated world: it neither reorders the text around it nor changes the
+ * route, and the message is answered whatever happens to the photo.
  */
 import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 /**
- * What happens to what is said while a turn runs: the six modes and the three ways of a full line,
+ * Messages that arrive while a turn runs: the six modes and the three policies of a full queue,
  * through the whole runtime on a simulated clock, as configured for all, for a channel, and for one
- * session; and that no room, however busy, keeps another one waiting.
+ * session; and that a busy room delays no other.
  */
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../../src/daemon/observability/metrics.ts";
@@ -58,16 +58,16 @@ async function busy(world: World, more: object = {}): Promise<number> {
 }
 
 const expected: Readonly<Record<Mode, readonly string[]>> = {
-  // After the turn and a quiet half second, all of it at once.
+  // After the turn and a quiet half second, all of it in one turn.
   collect: ["500 one", "4000 two+three+four"],
   // One by one, each after a quiet half second.
   followup: ["500 one", "4000 two", "4500 three", "5000 four"],
-  // One by one, at once.
+  // One by one, immediately.
   queue: ["500 one", "3500 two", "3500 three", "3500 four"],
   // An agent that accepts no steering: as followup.
   steer: ["500 one", "4000 two", "4500 three", "5000 four"],
   "steer-backlog": ["500 one", "4000 two", "4500 three", "5000 four"],
-  // The first that comes ends the turn; the others come to one that is over before them.
+  // The first interrupts the turn; the others come to one that has ended before them.
   interrupt: ["500 one", "1500 two", "1600 three", "2500 four"],
 };
 
@@ -238,7 +238,7 @@ test("a room that interrupts all the time costs one agent call a second, not one
   expect(turns(world, 0).length).toBeLessThanOrEqual(5);
   world.runs.splice(0);
   await world.pass(120_000);
-  // Everything has its fate, and the newest words their answer.
+  // Everything has an outcome, and the newest message is answered.
   expect(drops(world).length + turns(world, 0).flatMap((one) => one.split("+")).length).toBe(300);
   expect((await world.runtime.why("m299"))[0]?.fate.outcome).not.toBeNull();
   expect(world.runtime.status().turns).toEqual({ running: 0, waiting: 0 });
@@ -281,6 +281,6 @@ test("a room with 10,000 messages in line delays another room by one turn at mos
     expect(order).toContain(room);
     expect(busyBefore.length, order.join(" ")).toBeLessThanOrEqual(1);
   }
-  // The busy room goes on by itself.
+  // The busy room continues by itself.
   expect(order.filter((one) => one === "busy").length).toBeGreaterThan(10);
 });
