@@ -2,12 +2,14 @@
  * The package as a library: what it exports, and a daemon in this process with a channel made
  * elsewhere.
  */
+
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import * as earshot from "../../src/index.ts";
 import { newFolder } from "../support/daemon/folder.ts";
+import { plainCapabilities } from "../support/plain-capabilities.ts";
 
 test("the documented names are there", () => {
   const names: Readonly<Record<string, unknown>> = { ...earshot };
@@ -34,19 +36,7 @@ test("a channel made elsewhere is heard and answered on the message it came with
   const mine = earshot.defineChannel({
     id: "mine",
     meta: { name: "Mine", description: "A channel of this test" },
-    capabilities: {
-      edits: false,
-      deletes: false,
-      reactions: false,
-      typing: false,
-      threads: false,
-      membership: false,
-      history: false,
-      media: false,
-      mentions: "structured",
-      replyAuthor: true,
-      botFlag: true,
-    },
+    capabilities: plainCapabilities,
     textLimit: 1_000,
     typingIntervalMs: 5_000,
     accountSchema: z.strictObject({ room: z.string() }),

@@ -2,6 +2,7 @@
  * A plugin may bring its own copy of earshot, of its own version: what its errors say is done all
  * the same, and nothing that merely looks like one is taken for one.
  */
+
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fc, test as property } from "@fast-check/vitest";
@@ -15,6 +16,7 @@ import {
   type SendRequest,
 } from "../../src/index.ts";
 import { newFolder } from "../support/daemon/folder.ts";
+import { plainCapabilities } from "../support/plain-capabilities.ts";
 
 /** The module once more, as a second installed copy of the package has it. */
 async function anotherCopy(): Promise<typeof EarshotError> {
@@ -87,19 +89,7 @@ test("what a channel refuses by its own copy's error is refused, and not in doub
   const mine = defineChannel({
     id: "mine",
     meta: { name: "Mine", description: "A channel of this test" },
-    capabilities: {
-      edits: false,
-      deletes: false,
-      reactions: false,
-      typing: false,
-      threads: false,
-      membership: false,
-      history: false,
-      media: false,
-      mentions: "structured",
-      replyAuthor: true,
-      botFlag: true,
-    },
+    capabilities: plainCapabilities,
     textLimit: 1_000,
     typingIntervalMs: 5_000,
     accountSchema: z.strictObject({}),

@@ -17,6 +17,7 @@ import {
   defineChannel,
 } from "../../../src/domain/ports/index.ts";
 import type { SystemLine } from "../../../src/domain/stream.ts";
+import { plainCapabilities } from "../../support/plain-capabilities.ts";
 
 type Account = Partial<ChannelAccount> & Pick<ChannelAccount, "start">;
 interface Probe {
@@ -33,14 +34,8 @@ function channelOf(id: string, behave: (probe: Probe) => Account): ChannelDefini
     id,
     meta: { name: id, description: id },
     capabilities: {
-      edits: false,
-      deletes: false,
-      reactions: false,
-      typing: false,
-      threads: false,
+      ...plainCapabilities,
       membership: true,
-      history: false,
-      media: false,
       mentions: "unknown",
       replyAuthor: false,
       botFlag: false,
