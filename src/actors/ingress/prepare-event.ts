@@ -16,7 +16,7 @@ import {
   type Route,
   routeOf,
 } from "../../domain/message.ts";
-import { type ChannelEvent, noConversation } from "../../domain/ports/index.ts";
+import { type ChannelEvent, noConversation, placeOf } from "../../domain/ports/index.ts";
 import type { KnownPeople } from "../../machines/access/access-entries.ts";
 import type { ExtraCommand } from "../../machines/commands/extension-commands.ts";
 import { noOrders } from "../../machines/commands/parse-command.ts";
@@ -64,21 +64,6 @@ export interface Prepared {
   readonly request: AccessRequest | null;
   /** The conversations that receive it, or would receive it. */
   readonly routes: readonly ResolvedRoute[];
-}
-
-function placeOf(event: ChannelEvent) {
-  switch (event.type) {
-    case "message":
-      return event.message;
-    case "edit":
-      return event.edit;
-    case "delete":
-      return event.deletion;
-    case "membership":
-      return event.membership;
-    case "history":
-      return event.history;
-  }
 }
 
 /** Prepares one event. @throws EarshotError EAR_INBOUND_INVALID when it names another account. */

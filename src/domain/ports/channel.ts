@@ -23,6 +23,22 @@ export type ChannelEvent =
   | { readonly type: "membership"; readonly membership: MembershipReport }
   | { readonly type: "history"; readonly history: HistoryReport };
 
+/** Where an event happened. */
+export function placeOf(event: ChannelEvent) {
+  switch (event.type) {
+    case "message":
+      return event.message;
+    case "edit":
+      return event.edit;
+    case "delete":
+      return event.deletion;
+    case "membership":
+      return event.membership;
+    case "history":
+      return event.history;
+  }
+}
+
 /** A command in a platform's menu. */
 export interface MenuCommand {
   /** a to z, digits and _, at most 32. */

@@ -24,9 +24,14 @@ export interface WebhookConfig {
   readonly url?: string | undefined;
   /** Key of the signature; required with `url`. */
   readonly secret?: string | undefined;
-  /** Accepts posted messages; absent: only through the API. */
+  /** What is posted to `url` beside texts. */
+  readonly also?: readonly WebhookSignal[] | undefined;
+  /** Accepts posted events; absent: only through the API. */
   readonly hook?: WebhookHookConfig | undefined;
 }
+
+const signals = ["typing", "reactions"] as const;
+type WebhookSignal = (typeof signals)[number];
 
 /** A sent message. */
 export interface WebhookSent {
@@ -61,7 +66,16 @@ const accountSchema = z
       .max(1_024)
       .optional()
       .meta({ description: "Key of the HMAC-SHA256 signature of posted answers." }),
+    also: z
+      .array(z.enum(signals))
+      .max(signals.length)
+      .optional()
+      .meta({ description: "What is posted beside texts: typing, reactions." }),
     hook: webhookHookSchema.optional(),
+  })
+  .refine(({ url, also }) => url !== undefined || (also ?? []).length === 0, {
+    path: ["also"],
+    message: "needs a url to post to",
   })
   .refine(({ url, secret }) => url === undefined || secret !== undefined, {
     path: ["secret"],
@@ -77,10 +91,10 @@ export function createWebhook(): Webhook {
     capabilities: {
       edits: true,
       deletes: true,
-      reactions: false,
-      typing: false,
+      reactions: true,
+      typing: true,
       threads: true,
-      membership: false,
+      membership: true,
       history: false,
       media: false,
       mentions: "structured",
@@ -135,7 +149,21 @@ function outboundOf(
     if (sentMessages.length > limits.webhookKeptMax) sentMessages.shift();
     return { messageIds: [request.id] };
   };
+  const signal = (body: object, stop: AbortSignal): Promise<void> =>
+    post(http, url ?? "", context, { account: accountId, at: context.clock.now(), ...body }, stop);
+  const posts = (kind: WebhookSignal) =>
+    url !== undefined && (context.config.also ?? []).includes(kind);
   return {
+    ...(posts("typing") && {
+      sendTyping: (route: Route, typing: boolean, stop: AbortSignal) =>
+        signal({ route, typing }, stop),
+    }),
+    ...(posts("reactions") && {
+      addReaction: (route: Route, message: string, emoji: string, stop: AbortSignal) =>
+        signal({ route, reaction: { message, emoji, on: true } }, stop),
+      removeReaction: (route: Route, message: string, emoji: string, stop: AbortSignal) =>
+        signal({ route, reaction: { message, emoji, on: false } }, stop),
+    }),
     sendText: (request) => send(request, null),
     replyText: (request) => send(request, request.replyTo),
     async editText({ messageId, growing, ...request }) {
@@ -153,15 +181,15 @@ function outboundOf(
   };
 }
 
-/** Retries are safe: the receiver drops repeats by `id`. */
+/** Retries are safe: the receiver drops repeated texts by `id`; signals say what is so now. */
 async function post(
   http: HttpClient,
   url: string,
   { config, clock }: ChannelContext<WebhookConfig>,
-  sent: WebhookSent,
+  content: WebhookSent | Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<void> {
-  const body = JSON.stringify(sent);
+  const body = JSON.stringify(content);
   const { status, headers } = await http.fetch(url, {
     method: "POST",
     headers: {

@@ -1,14 +1,14 @@
 /**
- * Messages posted by a program that holds the account's secret, signed over time and body
+ * Events posted by a program that holds the account's secret, signed over time and body
  * (docs/channels/webhook.md). The secret authenticates the program, not the authors it reports:
  * they count as strangers until the config lets them speak.
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
-import { type Inbound, inboundSchema } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelHook } from "../../../domain/ports/index.ts";
 import { readHookBody } from "../../http/hook-body.ts";
 import { readSignature, type SignedHeaders, signsBody, signsDigest } from "../../http/signature.ts";
+import { postedEvents } from "./events.ts";
 
 export interface WebhookHookConfig {
   readonly secret: string;
@@ -35,31 +35,15 @@ export const webhookHookSchema = z
   });
 
 const placeProblem = "channel and account are those of the hook; leave them out";
-
-/** One message or an array of them, of this account, by authors who are not the operator. */
-function messagesSchema(account: string): (value: unknown) => z.ZodType<Inbound[]> {
-  const message = z.preprocess(
-    (value) =>
-      typeof value === "object" && value !== null && !Array.isArray(value)
-        ? { channel: "webhook", account, ...value, outside: true }
-        : value,
-    inboundSchema.refine(
-      (message) => message.channel === "webhook" && message.account === account,
-      {
-        message: placeProblem,
-      },
-    ),
-  );
-  const messages = z.array(message).min(1).max(limits.inboundArrayCountMax);
-  const alone = message.transform((single) => [single]);
-  return (value) => (Array.isArray(value) ? messages : alone);
-}
+const only = (value: string) => z.literal(value, { error: placeProblem }).default(value);
 
 export function createWebhookHook(
   { accountId, deliver }: Pick<ChannelContext<unknown>, "accountId" | "deliver">,
   { secret, windowSeconds }: WebhookHookConfig,
 ): ChannelHook {
-  const schema = messagesSchema(accountId);
+  // The authors are not the operator, whatever the body says.
+  const place = { channel: only("webhook"), account: only(accountId) };
+  const { bodyFor } = postedEvents(place, true);
   const read = (headers: Parameters<typeof readSignature>[0], now: number) =>
     readSignature(headers, now, windowSeconds * 1_000);
   const replayId = ({ mac }: SignedHeaders) => Buffer.from(mac).toString("base64");
@@ -80,9 +64,12 @@ export function createWebhookHook(
         : { kind: "refused", why: "the signature does not match the body" };
     },
     async receive(body) {
-      const messages = readHookBody(body, schema);
-      await deliver(messages.map((message) => ({ type: "message", message })));
-      return { taken: messages.map(({ id }) => ({ id })) };
+      const events = readHookBody(body, bodyFor);
+      await deliver(events);
+      const taken = events.flatMap((event) =>
+        event.type === "message" ? [{ id: event.message.id }] : [],
+      );
+      return { taken };
     },
   };
 }

@@ -8,10 +8,11 @@
  */
 import { z } from "zod";
 import type { IngestOutcome } from "../../../actors/protocol/runtime.ts";
+import { postedEvents } from "../../../adapters/channels/webhook/events.ts";
 import { creditUseSchema, decisionSchema, ruleSchema } from "../../../domain/decision.ts";
 import { limits } from "../../../domain/limits.ts";
-import { type Inbound, inboundSchema } from "../../../domain/message.ts";
-import type { Clock } from "../../../domain/ports/index.ts";
+import { inboundSchema } from "../../../domain/message.ts";
+import { type ChannelEvent, type Clock, placeOf } from "../../../domain/ports/index.ts";
 import { late, within } from "../../../domain/ports/within.ts";
 import { text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
@@ -21,27 +22,32 @@ import type { RouteDeps } from "./deps.ts";
 const channel = "webhook";
 const answerMsMax = 10_000;
 
-const one = inboundSchema.extend({
-  channel: z
-    .literal(channel, { error: `only "${channel}" is accepted here; omit it` })
-    .default(channel),
-});
-const many = z.array(one).min(1).max(limits.inboundArrayCountMax);
-const oneOrMany = z.union([one, many]);
+const posted = postedEvents(
+  {
+    channel: z
+      .literal(channel, { error: `only "${channel}" is accepted here; omit it` })
+      .default(channel),
+    account: inboundSchema.shape.account,
+  },
+  false,
+);
 
 const takeMessages = {
   method: "post",
   path: "/api/inbound",
-  summary: "Accepts one message or an array; answers when they are durable",
+  summary:
+    "Accepts a message, an edit, a deletion or a member count, or an array; answers when it is durable",
   query: z.object({
     wait: z
       .literal("decision", { error: "only wait=decision is known" })
       .optional()
       .describe("wait for the decisions"),
   }),
-  body: oneOrMany,
-  bodyFor: (value: unknown): z.ZodType<z.output<typeof oneOrMany>> =>
-    Array.isArray(value) ? many : one,
+  body: z.union([
+    posted.any.transform((event) => [event]),
+    z.array(posted.any).min(1).max(limits.inboundArrayCountMax),
+  ]),
+  bodyFor: posted.bodyFor,
   answer: z.object({
     taken: z.array(
       z.object({
@@ -58,33 +64,28 @@ const takeMessages = {
 
 export function inboundRoutes({ add }: Endpoints, deps: RouteDeps): void {
   add(takeMessages, async ({ query: { wait }, body }) => {
-    const messages = Array.isArray(body) ? body : [body];
     const problem = deps.problem();
     if (problem !== null) throw new ApiRefusal("not-ready", problem);
-    const outcomes = await inTime(deps.clock, take(deps, messages, wait === "decision"));
+    const outcomes = await inTime(deps.clock, take(deps, body, wait === "decision"));
     return { taken: outcomes.flatMap(taken) };
   });
 }
 
 async function take(
   { runtime }: RouteDeps,
-  messages: readonly Inbound[],
+  events: readonly ChannelEvent[],
   waits: boolean,
 ): Promise<readonly IngestOutcome[]> {
-  const byAccount = new Map<string, Inbound[]>();
-  for (const message of messages) {
-    const sofar = byAccount.get(message.account);
-    if (sofar === undefined) byAccount.set(message.account, [message]);
-    else sofar.push(message);
+  const byAccount = new Map<string, ChannelEvent[]>();
+  for (const event of events) {
+    const { account } = placeOf(event);
+    const ofAccount = byAccount.get(account);
+    if (ofAccount === undefined) byAccount.set(account, [event]);
+    else ofAccount.push(event);
   }
   const outcomes = await Promise.all(
     [...byAccount].map(([account, ofAccount]) =>
-      runtime.ingest(
-        channel,
-        account,
-        ofAccount.map((message) => ({ type: "message" as const, message })),
-        waits ? { wait: "decision" } : {},
-      ),
+      runtime.ingest(channel, account, ofAccount, waits ? { wait: "decision" } : {}),
     ),
   );
   return outcomes.flat();

@@ -1,0 +1,143 @@
+/**
+ * Webhook accounts in a whole daemon: what a program posts beside messages reaches the conversation,
+ * and what it asked to be posted reaches it, signed.
+ */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { hookSecret, kitchen, openHookDaemon, signed } from "../support/daemon/hook-daemon.ts";
+
+const chat = { id: "room", kind: "group" };
+const message = (id: string, text: string, also: object = {}) => ({
+  chat,
+  id,
+  author: { id: "ann" },
+  text,
+  ...also,
+});
+const outSecret = "a-receiver-secret-of-letters";
+const scripted = {
+  agents: {
+    list: [{ id: "main", driver: { kind: "scripted", runs: [{ steps: [{ text: "ok" }] }] } }],
+  },
+};
+
+interface Receiver {
+  readonly url: string;
+  readonly got: Record<string, unknown>[];
+}
+
+async function receiver(): Promise<Receiver> {
+  const got: Record<string, unknown>[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (data) => {
+      body += String(data);
+    });
+    request.on("end", () => {
+      got.push(JSON.parse(body) as Record<string, unknown>);
+      response.end("{}");
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, got };
+}
+
+const webhook = (account: object) => ({
+  webhook: { groups: { room: {} }, allowFrom: ["ann"], accounts: { kitchen: account } },
+});
+
+test.each(["hook", "API"])(
+  "edits, deletions and member counts by the %s reach the room",
+  async (way) => {
+    const out = await receiver();
+    const house = await openHookDaemon({
+      ...scripted,
+      engagement: { activation: "ladder" },
+      channels: webhook({ hook: { secret: hookSecret }, url: out.url, secret: outSecret }),
+    });
+    const post = async (body: unknown): Promise<string> => {
+      const text = JSON.stringify(body);
+      const headers = { "content-type": "application/json" };
+      const answer =
+        way === "hook"
+          ? await house.post(kitchen, text, signed(text))
+          : await house.api("/api/inbound", { method: "POST", body: text, headers });
+      expect(answer.status).toBe(200);
+      return answer.text();
+    };
+    const account = way === "hook" ? {} : { account: "kitchen" };
+    // Two people: what is not addressed is only read.
+    const members = { ...account, chat: "room", humans: 2 };
+    expect(JSON.parse(await post({ membership: members }))).toEqual({ taken: [] });
+    await post([message("m1", "lunch at noon", account), message("m2", "pizza?", account)]);
+    await post([
+      { edit: { ...account, chat: "room", id: "m1", text: "lunch at one" } },
+      { delete: { ...account, chat: "room", id: "m2" } },
+    ]);
+    await post(message("m3", "and you?", { ...account, mentions: [{ id: "us", isSelf: true }] }));
+    await expect.poll(() => out.got.some(({ text }) => text === "ok")).toBe(true);
+    const [m1] = await house.daemon.runtime.why("m1");
+    expect(m1?.verdict).toMatchObject({ decision: "observe" });
+    const key = encodeURIComponent(m1?.key ?? "");
+    const transcript = await (await house.api(`/api/sessions/${key}/transcript`)).text();
+    expect(transcript).toContain("lunch at one");
+    expect(transcript).not.toContain("lunch at noon");
+    expect(transcript).not.toContain("pizza?");
+  },
+);
+
+test("what is wrong with an edit is named by its place, and nothing of the body is taken", async () => {
+  const house = await openHookDaemon({ channels: webhook({ hook: { secret: hookSecret } }) });
+  const before = house.rows();
+  const wrong: [unknown, string][] = [
+    [{ edit: { chat: "room", text: "no id" } }, "edit.id"],
+    [[message("m1", "hi"), { delete: { chat: "room", id: 7 } }], "1.delete.id"],
+    [{ membership: { chat: "room", humans: -1 } }, "membership.humans"],
+    [{ edit: { channel: "telegram", chat: "room", id: "m1", text: "x" } }, "edit.channel"],
+    [{ edit: { chat: "room", id: "m1", text: "x" }, delete: {} }, "delete"],
+  ];
+  for (const [body, place] of wrong) {
+    const text = JSON.stringify(body);
+    const answer = await house.post(kitchen, text, signed(text));
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain(place);
+  }
+  expect(house.rows()).toBe(before);
+});
+
+test("typing and reactions are posted to an account that asks for them, and to no other", async () => {
+  const [asks, quiet] = await Promise.all([receiver(), receiver()]);
+  for (const [out, also] of [
+    [asks, ["typing", "reactions"]],
+    [quiet, undefined],
+  ] as const) {
+    const house = await openHookDaemon({
+      ...scripted,
+      messages: { ackReaction: "eyes" },
+      typing: { mode: "instant" },
+      channels: webhook({
+        ...(also && { also }),
+        hook: { secret: hookSecret },
+        url: out.url,
+        secret: outSecret,
+      }),
+    });
+    const text = JSON.stringify(message("m1", "hi", { mentions: [{ id: "us", isSelf: true }] }));
+    expect((await house.post(kitchen, text, signed(text))).status).toBe(200);
+    await expect.poll(() => out.got.some((body) => body.text === "ok")).toBe(true);
+    await house.daemon.stop();
+  }
+  expect(quiet.got.map((body) => body.text)).toEqual(["ok"]);
+  const route = { channel: "webhook", account: "kitchen", chat, thread: null };
+  const typing = asks.got.filter((body) => "typing" in body);
+  expect(typing.map((body) => body.typing)).toEqual([true, false]);
+  expect(typing[0]).toMatchObject({ account: "kitchen", route });
+  const reactions = asks.got.flatMap((body) => body.reaction ?? []);
+  expect(reactions).toEqual([
+    { message: "m1", emoji: "eyes", on: true },
+    { message: "m1", emoji: "eyes", on: false },
+  ]);
+});
