@@ -80,7 +80,7 @@ test.each(["hook", "API"])(
     await post(message("m3", "and you?", { ...account, mentions: [{ id: "us", isSelf: true }] }));
     await expect.poll(() => out.got.some(({ text }) => text === "ok")).toBe(true);
     const [m1] = await house.daemon.runtime.why("m1");
-    expect(m1?.verdict).toMatchObject({ decision: "observe" });
+    expect(m1?.recorded).toMatchObject({ decision: "observe" });
     const key = encodeURIComponent(m1?.key ?? "");
     const transcript = await (await house.api(`/api/sessions/${key}/transcript`)).text();
     expect(transcript).toContain("lunch at one");
