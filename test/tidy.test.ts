@@ -107,6 +107,8 @@ const plain: readonly string[] = [
   "examples/",
   "src/daemon/",
   "src/index.ts",
+  "test/pages/",
+  "test/support/pages/",
 ];
 /** Everything that holds English: the code of the daemon and the pages, tests, benches, scripts. */
 const written = ["src", "web/src", "test", "bench", "scripts", "examples"]

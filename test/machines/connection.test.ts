@@ -12,7 +12,7 @@ const event = (kind: Kind, at: number, detail?: string): ConnectionEvent => ({
   ...(detail === undefined ? {} : { detail }),
 });
 
-function walk(events: readonly ConnectionEvent[]) {
+function run(events: readonly ConnectionEvent[]) {
   const actor = createActor(connectionMachine, { input: { at: 0 } });
   actor.start();
   for (const one of events) actor.send(one);
@@ -21,7 +21,7 @@ function walk(events: readonly ConnectionEvent[]) {
 
 describe("connection machine", () => {
   test("a login that works is live, and the failures before it are forgotten", () => {
-    const { value, context } = walk([
+    const { value, context } = run([
       event("backing-off", 1, "refused"),
       event("connecting", 2),
       event("backing-off", 3, "refused"),
@@ -33,7 +33,7 @@ describe("connection machine", () => {
   });
 
   test("failures in a row are counted with the reason of the last", () => {
-    const { value, context } = walk([
+    const { value, context } = run([
       event("live", 1),
       event("backing-off", 2, "reset"),
       event("resuming", 3),
@@ -47,16 +47,16 @@ describe("connection machine", () => {
     "halted is left by nothing that the channel reports",
     (tail) => {
       const events = [event("halted", 1, "token refused"), ...tail.map((kind) => event(kind, 2))];
-      expect(walk(events).value).toBe("halted");
+      expect(run(events).value).toBe("halted");
     },
   );
 
   test("an operator's retry begins anew from halted, with the history kept", () => {
     const before = [event("live", 1), event("halted", 2, "token refused")];
-    const { value, context } = walk([...before, { type: "connection.retried", at: 3 }]);
+    const { value, context } = run([...before, { type: "connection.retried", at: 3 }]);
     expect(value).toBe("connecting");
     expect(context).toEqual({ since: 3, detail: null, failures: 0, connects: 1 });
-    const refused = walk([...before, { type: "connection.retried", at: 3 }, event("halted", 4)]);
+    const refused = run([...before, { type: "connection.retried", at: 3 }, event("halted", 4)]);
     expect(refused.value).toBe("halted");
   });
 
@@ -64,9 +64,9 @@ describe("connection machine", () => {
     "a retry changes nothing while the account is not halted",
     (way) => {
       const events = way.map((kind, at) => event(kind, at));
-      const before = walk(events);
+      const before = run(events);
       fc.pre(before.value !== "halted");
-      const after = walk([...events, { type: "connection.retried", at: 99 }]);
+      const after = run([...events, { type: "connection.retried", at: 99 }]);
       expect([after.value, after.context]).toEqual([before.value, before.context]);
     },
   );
@@ -74,9 +74,9 @@ describe("connection machine", () => {
   prop.prop([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
     "from every state but halted the connection can become live again",
     (way) => {
-      const before = walk(way.map((kind, at) => event(kind, at)));
+      const before = run(way.map((kind, at) => event(kind, at)));
       fc.pre(before.value !== "halted");
-      const after = walk([...way, "live" as const].map((kind, at) => event(kind, at)));
+      const after = run([...way, "live" as const].map((kind, at) => event(kind, at)));
       expect(after.value).toBe("live");
     },
   );
@@ -85,7 +85,7 @@ describe("connection machine", () => {
     "stopped ends it from anywhere",
     (way) => {
       const events = way.map((kind, at) => event(kind, at));
-      const { value, status } = walk([...events, { type: "connection.stopped", at: 99 }]);
+      const { value, status } = run([...events, { type: "connection.stopped", at: 99 }]);
       expect([value, status]).toEqual(["stopped", "done"]);
     },
   );

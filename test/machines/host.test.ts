@@ -7,7 +7,7 @@ import { type HostEvent, hostMachine, pauseAfter } from "../../src/machines/host
 const rules = { intensityMax: 10, periodMs: 30_000, backoffMsMax: 1_000 };
 type Snapshot = SnapshotFrom<typeof hostMachine>;
 
-function walk(events: readonly HostEvent[], from?: Snapshot): Snapshot {
+function run(events: readonly HostEvent[], from?: Snapshot): Snapshot {
   let snapshot = from ?? initialTransition(hostMachine, rules)[0];
   for (const event of events) [snapshot] = transition(hostMachine, snapshot, event);
   return snapshot;
@@ -19,10 +19,10 @@ const lifeUntil = (at: number): HostEvent[] => [
 ];
 
 test("a lost host starts again, the first times without a pause", () => {
-  const once = walk([{ type: "answered" }, { type: "lost", at: 5 }]);
+  const once = run([{ type: "answered" }, { type: "lost", at: 5 }]);
   expect(once.value).toBe("restarting");
   expect(once.context.pauseMs).toBe(0);
-  expect(walk([{ type: "paused" }], once).value).toBe("starting");
+  expect(run([{ type: "paused" }], once).value).toBe("starting");
 });
 
 test("pauses grow and stay within the time in which a host is promised back", () => {
@@ -34,17 +34,17 @@ test("pauses grow and stay within the time in which a host is promised back", ()
 
 test("more losses than allowed within the period break it, whether it answered or not", () => {
   const storm = Array.from({ length: 11 }, (_, n) => lifeUntil(n * 100)).flat();
-  expect(walk(storm).value).toBe("broken");
+  expect(run(storm).value).toBe("broken");
   const never = Array.from({ length: 11 }, (_, n): HostEvent[] => [
     { type: "lost", at: n },
     { type: "paused" },
   ]).flat();
-  expect(walk(never).value).toBe("broken");
+  expect(run(never).value).toBe("broken");
 });
 
 test("losses that are further apart than the period never break it", () => {
   const rare = Array.from({ length: 100 }, (_, n) => lifeUntil(n * 3_100)).flat();
-  expect(walk(rare).value).toBe("starting");
+  expect(run(rare).value).toBe("starting");
 });
 
 test("a broken or stopped host stays so, whatever happens", () => {
@@ -56,8 +56,8 @@ test("a broken or stopped host stays so, whatever happens", () => {
   );
   fc.assert(
     fc.property(fc.array(event), (events) => {
-      const stopped = walk([{ type: "stop" }]);
-      expect(walk(events, stopped).value).toBe("stopped");
+      const stopped = run([{ type: "stop" }]);
+      expect(run(events, stopped).value).toBe("stopped");
     }),
   );
 });

@@ -1,15 +1,15 @@
 /**
  * Every page, with nothing on it and with everything: axe finds nothing wrong in light and dark, on
- * a desk and on a phone with each of its panes; the Tab key reaches every control, and each shows
+ * a wide screen and on a phone with each of its panes; the Tab key reaches every control, and each shows
  * it; nothing lies beyond the edge of a small window.
  */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { violations } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { twoHouses } from "../support/pages/crowded-rooms.ts";
+import { twoDaemons } from "../support/pages/crowded-rooms.ts";
 import { outsideWindow, readFocusOrder } from "../support/pages/page-checks.ts";
-import { pagesHouse } from "../support/pages/pages-daemon.ts";
+import { createPagesRig } from "../support/pages/pages-daemon.ts";
 import { views } from "../support/pages/views.ts";
 
 const lostViews = [
@@ -21,8 +21,8 @@ const lostViews = [
 const forgiven = ["404", "ERR_"];
 
 describe.skipIf(!haveChromium)("everybody can use", () => {
-  const house = pagesHouse({ kept: true, forgiven });
-  const houses = twoHouses(house);
+  const rig = createPagesRig({ kept: true, forgiven });
+  const daemons = twoDaemons(rig);
 
   /** Colours are all that dark changes. */
   async function look(page: Page, where: string): Promise<readonly string[]> {
@@ -57,7 +57,7 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
 
   for (const { name, of, path, reach, panes = [] } of views)
     test(name, async () => {
-      const page = await house.open(houses[of].address(path));
+      const page = await rig.open(daemons[of].address(path));
       await reach(page);
       expect(await readFocusOrder(page)).toEqual({ unseen: [], missed: [], rounds: 2 });
       expect(await lookAll(page, panes)).toEqual([]);
@@ -68,12 +68,12 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
     const kept = views.filter(({ name }) => lostViews.includes(name));
     const pages = await Promise.all(
       kept.map(async ({ path, reach }) => {
-        const page = await house.open(houses.crowded.address(path));
+        const page = await rig.open(daemons.crowded.address(path));
         await reach(page);
         return page;
       }),
     );
-    await houses.crowded.stop();
+    await daemons.crowded.stop();
     const found: string[] = [];
     for (const page of pages) {
       await page.getByText("Reconnecting", { exact: true }).waitFor();

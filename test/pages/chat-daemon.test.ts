@@ -6,17 +6,17 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
 
 describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
-  const house = pagesHouse({ kept: true });
+  const rig = createPagesRig({ kept: true });
   let daemon: LiveDaemon;
 
   beforeAll(async () => {
-    daemon = await house.daemon();
+    daemon = await rig.daemon();
     await daemon.start();
   });
-  const open = () => house.open(daemon.address("/chat"));
+  const open = () => rig.open(daemon.address("/chat"));
 
   const mine = (page: Page, text: string) =>
     page.locator(".direct .dm-line.mine", { hasText: text });
@@ -84,11 +84,11 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
       .waitFor();
   });
 
-  test("a restart of the daemon loses nothing and doubles nothing", async () => {
+  test("a restart of the daemon loses and repeats nothing", async () => {
     const page = await open();
     await say(page, "before the restart");
     await soon(() => answers(page).count()).toBeGreaterThanOrEqual(3);
-    house.forgive("ERR_");
+    rig.forgive("ERR_");
     await daemon.stop();
     await page.getByText(/^Reconnecting, try/).waitFor();
     await textbox(page).fill("while it was away");

@@ -1,12 +1,12 @@
 /**
  * The Chat page on a session that is shared with other channels, in a real Chromium: words from
- * elsewhere stand in their place and carry their channel's mark; two pages show the same.
+ * elsewhere are in their place and carry their channel's mark; two pages show the same.
  */
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ServerFrame } from "../../src/adapters/channels/webchat/protocol.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { pagesHouse } from "../support/pages/pages-daemon.ts";
+import { createPagesRig } from "../support/pages/pages-daemon.ts";
 import { type PagesServer, startPagesServer } from "../support/servers/pages.ts";
 
 const at = Date.UTC(2026, 0, 5, 9, 30);
@@ -46,12 +46,12 @@ const elsewhere: readonly ServerFrame[] = [
 ];
 
 describe.skipIf(!haveChromium)("words from other channels on the Chat page", () => {
-  const house = pagesHouse({ forgiven: ["404"] });
+  const rig = createPagesRig({ forgiven: ["404"] });
   let server: PagesServer;
 
   beforeEach(async () => {
-    server = await startPagesServer(house.pagesDir);
-    house.closing(() => server.close());
+    server = await startPagesServer(rig.pagesDir);
+    rig.closing(() => server.close());
   });
 
   const lines = (page: Page) => page.locator(".direct .dm-line");
@@ -61,7 +61,7 @@ describe.skipIf(!haveChromium)("words from other channels on the Chat page", () 
     );
 
   test("are marked with their channel and who said them; others are not", async () => {
-    const opened = await Promise.all([1, 2].map(() => house.open(server.address)));
+    const opened = await Promise.all([1, 2].map(() => rig.open(server.address)));
     for (const page of opened) {
       await page.getByText("Connected", { exact: true }).waitFor();
     }

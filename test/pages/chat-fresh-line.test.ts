@@ -8,7 +8,7 @@ import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
 import { announced, recordAnnouncements } from "../support/pages/announcements.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
 import { type HeldConnection, holdTakenFrame } from "../support/pages/hold-taken-frame.ts";
-import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
 import { samplePicture } from "../support/pages/sample-picture.ts";
 import { tone } from "../support/pages/tone.ts";
 
@@ -22,16 +22,16 @@ interface Opened {
 }
 
 describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
-  const house = pagesHouse();
+  const rig = createPagesRig();
   let daemon: LiveDaemon;
 
   beforeEach(async () => {
-    daemon = await house.daemon();
+    daemon = await rig.daemon();
     await daemon.start();
   });
 
   async function open(): Promise<Opened> {
-    const page = await house.open("about:blank");
+    const page = await rig.open("about:blank");
     const taken = await holdTakenFrame(page);
     await page.goto(daemon.address("/chat"));
     await page.getByText("Connected", { exact: true }).waitFor();
@@ -60,7 +60,7 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
     taken.release();
     await line(page, "fresh").getByText("engage dm").waitFor();
   }
-  /** Names the elements as they are now; `theSame` tells which of them still stand there. */
+  /** Names the elements as they are now; `theSame` returns those that are still there. */
   const name = (elements: Locator) =>
     elements.evaluateAll((all) => {
       for (const [at, one] of all.entries()) Object.assign(one, { named: at + 1 });
@@ -81,7 +81,7 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
     await name(mine);
     const before = await theSame(parts);
     expect(before).toHaveLength(9);
-    house.forgive("ERR_FAILED");
+    rig.forgive("ERR_FAILED");
     await page.route("**/api/webchat/uploads/*", (route) => route.abort());
     const save = mine.getByRole("button", { name: /Save notes\.txt/ });
     await save.focus();
@@ -119,7 +119,7 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
     await mine.getByRole("button", { name: "Play low.wav" }).waitFor();
   });
 
-  test("who listens is told its words and its files once", async () => {
+  test("a screen reader announces its text and its files once", async () => {
     const opened = await open();
     const { page } = opened;
     await page.evaluate(recordAnnouncements);
@@ -130,7 +130,7 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
     // The composer's own status names the file as it is attached.
     const ofLine = heard.filter((text) => text.includes("notes.txt") && text.includes("Save"));
     expect(ofLine).toHaveLength(1);
-    // That it was taken, and how it was decided, is told by the words for it alone.
+    // That it was taken, and how it was decided, is announced once, by its own text.
     expect(heard.filter((text) => /^\d+:\d\d$/u.test(text))).toHaveLength(1);
     expect(heard.filter((text) => text.includes("engage"))).not.toEqual([]);
   });
@@ -181,7 +181,7 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
     expect(await hasFocus(chip)).toBe(true);
   });
 
-  test("a refused line stands below those on their way, and keeps the focus on Discard", async () => {
+  test("a refused line is shown below those on their way, and keeps the focus on Discard", async () => {
     const opened = await open();
     const { page } = opened;
     const refuse = await sayLost(opened);

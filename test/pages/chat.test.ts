@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
-import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
 import { type PagesServer, startPagesServer } from "../support/servers/pages.ts";
 
 const said = (page: Page, pane: "direct" | "room-pane") =>
@@ -19,15 +19,15 @@ const verdict = (page: Page) => page.locator(".room-pane .would .chip");
 const row = (page: Page, text: string) => page.locator(".msg", { hasText: text }).first();
 
 describe.skipIf(!haveChromium)("the Chat page", () => {
-  const house = pagesHouse();
+  const rig = createPagesRig();
   let server: PagesServer;
 
   beforeEach(async () => {
-    server = await startPagesServer(house.pagesDir);
-    house.closing(() => server.close());
+    server = await startPagesServer(rig.pagesDir);
+    rig.closing(() => server.close());
   });
   const open = (options: PageOptions = {}, address = server.address): Promise<Page> =>
-    house.open(address, options);
+    rig.open(address, options);
   async function write(page: Page, as: string, text: string): Promise<void> {
     await page.getByRole("radio", { name: as, exact: true }).click();
     await room(page).fill(text);
@@ -71,7 +71,7 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     const page = await open();
     await page.getByText("Live", { exact: true }).waitFor();
     // The browser reports the refused connections; that is the fault we made.
-    house.forgive("WebSocket");
+    rig.forgive("WebSocket");
     server.cut({ refuse: true });
     await page.getByText(/^Reconnecting, try/).waitFor();
     for (const text of ["one", "two", "three"]) {
@@ -79,7 +79,7 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
       await page.keyboard.press("Enter");
     }
     expect(server.taken).toEqual([]);
-    server.mend();
+    server.recover();
     await page.getByText("You said: three").waitFor();
     expect(server.taken.map((one) => one.text)).toEqual(["one", "two", "three"]);
     expect(await said(page, "direct").count()).toBe(6);
@@ -312,13 +312,13 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
   });
 
   test("the pages are small and hold no inline code", async () => {
-    const assets = join(house.pagesDir, "assets");
+    const assets = join(rig.pagesDir, "assets");
     const files = await readdir(assets);
     const sizes = await Promise.all(
       files.map(async (name) => gzipSync(await readFile(join(assets, name))).byteLength),
     );
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(100_000);
-    const html = await readFile(join(house.pagesDir, "index.html"), "utf8");
+    const html = await readFile(join(rig.pagesDir, "index.html"), "utf8");
     expect(html).not.toMatch(/<script(?![^>]* src=)|<style|style=|\son\w+=/);
   });
 });

@@ -5,19 +5,19 @@ import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { group, type LiveDaemon, toScout } from "../support/daemon/live-daemon.ts";
 import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
-import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
 import { writeUnsettledSends } from "../support/runtime/unsettled-sends.ts";
 
 describe.skipIf(!haveChromium)("the Health page", () => {
-  const house = pagesHouse();
+  const rig = createPagesRig();
   let daemon: LiveDaemon;
 
   beforeEach(async () => {
-    daemon = await house.daemon();
+    daemon = await rig.daemon();
   });
 
   async function open(options: PageOptions = {}): Promise<Page> {
-    const page = await house.open(daemon.address("/health"), options);
+    const page = await rig.open(daemon.address("/health"), options);
     await page.getByText("Live", { exact: true }).waitFor();
     await page.locator(".health").waitFor();
     return page;

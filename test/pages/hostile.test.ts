@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { aside, type LiveDaemon, toScout } from "../support/daemon/live-daemon.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
 
 const markup =
   `<img src=x onerror="owned=1"><script>owned=1</script><svg onload="owned=1">` +
@@ -31,13 +31,13 @@ const looking = `(() => {
 })()`;
 
 describe.skipIf(!haveChromium)("pages of a hostile room", () => {
-  const house = pagesHouse({ kept: true });
+  const rig = createPagesRig({ kept: true });
   const dialogs: string[] = [];
   let daemon: LiveDaemon;
   let page: Page;
 
   beforeAll(async () => {
-    daemon = await house.daemon();
+    daemon = await rig.daemon();
     await daemon.start();
     const chat = { id: `g${evil}`.slice(0, 500), kind: "group", title: `Room ${evil}` } as const;
     const author = { id: `a${evil}`.slice(0, 500), name: `Ann ${evil}`, username: evil };
@@ -45,7 +45,7 @@ describe.skipIf(!haveChromium)("pages of a hostile room", () => {
     const said = { chat, author, text: `see ${evil}` };
     await daemon.say({ ...said, ...aside, replyTo }, { ...said, ...toScout });
     await daemon.say({ ...said, ...aside, text: evil.repeat(300).slice(0, 100_000) });
-    page = await house.open(daemon.address("/"));
+    page = await rig.open(daemon.address("/"));
     page.on("dialog", (dialog) => {
       dialogs.push(dialog.message());
       void dialog.dismiss();

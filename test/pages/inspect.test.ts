@@ -1,5 +1,5 @@
 /**
- * The bridge page in a real Chromium on a real daemon, with a stand-in for stately.ai on another port
+ * The bridge page in a real Chromium on a real daemon, with a fake of stately.ai on another port
  * that reads what is posted with the package's own receiver.
  */
 import type { StatelyInspectionEvent } from "@statelyai/inspect";
@@ -9,7 +9,7 @@ import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { roomKey, say, writeRoomConfig } from "../support/daemon/room-daemon.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
 import { type InspectorPage, startInspectorPage } from "../support/servers/inspector.ts";
 
 /** What the browser says of a daemon that is gone, or starting. */
@@ -17,30 +17,30 @@ const lost = ["ERR_CONNECTION_REFUSED", "503"];
 const canary = "xylophone-canary";
 
 describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
-  const house = pagesHouse({ forgiven: lost });
-  let stand: InspectorPage;
+  const rig = createPagesRig({ forgiven: lost });
+  let inspector: InspectorPage;
   let stateDir: string;
   let daemon: Daemon;
 
   beforeAll(async () => {
-    stand = await startInspectorPage();
+    inspector = await startInspectorPage();
   });
-  afterAll(() => stand?.close());
+  afterAll(() => inspector?.close());
   const start = async (port = 0) => {
-    const { pagesDir } = house;
-    const how = { stateDir, port, pagesDir, inspectorUrl: stand.url } as const;
+    const { pagesDir } = rig;
+    const how = { stateDir, port, pagesDir, inspectorUrl: inspector.url } as const;
     daemon = await startDaemon({ ...how, workers: 1, logLevel: "fatal", env: {} });
   };
   beforeEach(async () => {
-    stand.silent = false;
+    inspector.silent = false;
     stateDir = newFolder();
     writeRoomConfig(stateDir, [{ steps: [{ text: `An answer: ${canary}.` }] }]);
     await start();
-    house.closing(() => daemon.stop({ drainMs: 0 }));
+    rig.closing(() => daemon.stop({ drainMs: 0 }));
   });
 
   const open = (query = "", token = daemon.token): Promise<Page> =>
-    house.open(`${daemon.base}/inspect${query}#token=${token}`);
+    rig.open(`${daemon.base}/inspect${query}#token=${token}`);
   /** Decided, and nothing follows. */
   const aside = () => say(daemon, "1", "ann", `hm, ${canary}`, { mentions: ["bo"] });
   const ask = () => say(daemon, "1", "ann", `scout, ${canary}?`, { mentions: ["scout"] });
@@ -61,7 +61,7 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
     expect(seen[0]).toMatchObject({ name: roomKey, definition: expect.stringContaining("states") });
     expect(JSON.stringify(seen)).not.toContain(canary);
     expect(await page.locator(".shared").textContent()).toContain(
-      `shared with the page of ${stand.origin}`,
+      `shared with the page of ${inspector.origin}`,
     );
     expect(await page.locator(".shared").textContent()).toContain(
       "without what people and agents write",
@@ -82,7 +82,7 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
     await aside();
     const page = await open();
     await soon(async () => types(await seenIn(page))).toEqual(["@xstate.actor"]);
-    const frame = page.frames().find((one) => one.url() === stand.url);
+    const frame = page.frames().find((one) => one.url() === inspector.url);
     await frame?.evaluate("location.reload()");
     await soon(async () => types(await seenIn(page))).toEqual(["@xstate.actor"]);
   });
@@ -113,7 +113,7 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
   });
 
   test("an inspector that says nothing is said to, with the way to our own page", async () => {
-    stand.silent = true;
+    inspector.silent = true;
     const page = await open(`?key=${encodeURIComponent(roomKey)}`);
     await page.getByRole("heading", { name: "The inspector does not answer" }).waitFor();
     const own = page.getByRole("link", { name: "Our own page, without a network" });
@@ -124,15 +124,15 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
   });
 
   test("without a network that is said at once", async () => {
-    const page = await house.open("about:blank");
+    const page = await rig.open("about:blank");
     await page.addInitScript("Object.defineProperty(navigator, 'onLine', { get: () => false })");
-    stand.silent = true;
+    inspector.silent = true;
     await page.goto(`${daemon.base}/inspect#token=${daemon.token}`);
     await page.getByText("needs a network").waitFor({ timeout: 5_000 });
   });
 
   test("with an old token nothing is shown but how to get the new one", async () => {
-    house.forgive("401");
+    rig.forgive("401");
     const page = await open("", "x".repeat(40));
     await page.getByRole("heading", { name: "The token has changed" }).waitFor();
     expect(await page.locator("#inspector").getAttribute("src")).toBeNull();
@@ -140,7 +140,7 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
 
   test("only the window we opened, of the site we opened, is given anything", async () => {
     await aside();
-    stand.silent = true;
+    inspector.silent = true;
     const page = await open();
     await page.getByText(/^Waiting for/).waitFor();
     await page.evaluate("window.postMessage({ type: '@statelyai.connected' }, '*')");
@@ -151,7 +151,7 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
   test("its policy lets one foreign site into a frame and no foreign script at all", async () => {
     const answer = await fetch(`${daemon.base}/inspect`);
     const policy = answer.headers.get("content-security-policy") ?? "";
-    expect(policy).toContain(`frame-src ${stand.origin}`);
+    expect(policy).toContain(`frame-src ${inspector.origin}`);
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toContain("unsafe");

@@ -5,12 +5,12 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { gardenPath, twoHouses } from "../support/pages/crowded-rooms.ts";
-import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { gardenPath, twoDaemons } from "../support/pages/crowded-rooms.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
 
 describe.skipIf(!haveChromium)("by keyboard", () => {
-  const house = pagesHouse({ kept: true });
-  const houses = twoHouses(house);
+  const rig = createPagesRig({ kept: true });
+  const daemons = twoDaemons(rig);
 
   const path = (page: Page) => new URL(page.url()).pathname;
   async function press(page: Page, ...keys: readonly string[]): Promise<void> {
@@ -18,7 +18,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   }
 
   test("g and a letter open the pages, t turns the light off and on, ? lists the keys", async () => {
-    const page = await house.open(houses.calm.address("/"));
+    const page = await rig.open(daemons.calm.address("/"));
     await page.getByRole("heading", { level: 1, name: "Rooms" }).waitFor();
     for (const [letter, where, title] of [
       ["c", "/chat", "Chat"],
@@ -44,7 +44,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   });
 
   test("single letters can be switched off, and the list of keys still be opened", async () => {
-    const page = await house.open(houses.calm.address("/chat"));
+    const page = await rig.open(daemons.calm.address("/chat"));
     await page.getByText("Pick a message").waitFor();
     await page.getByRole("button", { name: "All keys" }).click();
     await page.getByLabel("Single letters do something").uncheck();
@@ -58,7 +58,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   });
 
   test("letters and arrows belong to a text or a list of choices that has the focus", async () => {
-    const page = await house.open(houses.calm.address("/replay"));
+    const page = await rig.open(daemons.calm.address("/replay"));
     await page.getByRole("heading", { name: /^(Change a rule|Nothing was heard)/ }).waitFor();
     const choices = page.getByLabel("Recording", { exact: true });
     await choices.focus();
@@ -72,7 +72,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   });
 
   test("in a room, arrows scroll what has the focus and move through messages elsewhere", async () => {
-    const page = await house.open(houses.crowded.address(gardenPath), { height: 420 });
+    const page = await rig.open(daemons.crowded.address(gardenPath), { height: 420 });
     const selected = () => page.locator('.msg[aria-selected="true"] .text').first().textContent();
     await page.locator(".rung[aria-current]").waitFor();
     const before = await selected();
@@ -94,7 +94,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   });
 
   test("the link before everything else leads past the bar", async () => {
-    const page = await house.open(houses.calm.address("/health"));
+    const page = await rig.open(daemons.calm.address("/health"));
     await page.getByText("Nothing needs you", { exact: true }).waitFor();
     await press(page, "Tab");
     expect(await page.locator(":focus").textContent()).toBe("Skip to content");

@@ -1,13 +1,13 @@
 /**
- * Mending in a real Chromium on a real daemon: a halted account, an event in quarantine, a tripped
+ * Repairs in a real Chromium on a real daemon: a halted account, an event in quarantine, a tripped
  * guard. Every test also claims that nothing went wrong in the console.
  */
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { group, type LiveDaemon, person, toScout } from "../support/daemon/live-daemon.ts";
 import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
-import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
-import { leaveMended, leavePoison } from "../support/runtime/quarantined.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
+import { leaveFixed, leavePoison } from "../support/runtime/quarantined.ts";
 import {
   sampleToken,
   startTelegramServer,
@@ -16,17 +16,17 @@ import {
 
 const key = "agent:main:webhook:group:garden";
 
-describe.skipIf(!haveChromium)("mending from the pages", () => {
-  const house = pagesHouse();
+describe.skipIf(!haveChromium)("repairs from the pages", () => {
+  const rig = createPagesRig();
   let daemon: LiveDaemon | null = null;
 
   async function daemonWith(config: Readonly<Record<string, unknown>> = {}): Promise<LiveDaemon> {
-    daemon = await house.daemon(config);
+    daemon = await rig.daemon(config);
     await daemon.start();
     return daemon;
   }
   async function open(path: string, options: PageOptions = {}): Promise<Page> {
-    const page = await house.open(daemon?.address(path) ?? "", options);
+    const page = await rig.open(daemon?.address(path) ?? "", options);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   }
@@ -66,7 +66,7 @@ describe.skipIf(!haveChromium)("mending from the pages", () => {
   test("an event in quarantine is heard once it is tried again, after one question", async () => {
     const live = await daemonWith();
     await live.stop();
-    await leaveMended(live.stateDir, key, {
+    await leaveFixed(live.stateDir, key, {
       channel: "webhook",
       id: "lost",
       author: person("Ann"),
@@ -106,7 +106,7 @@ describe.skipIf(!haveChromium)("mending from the pages", () => {
     await button(need, "Try again").click();
     await soon(title).toBe("One event is in quarantine again");
     expect(await need.textContent()).toContain("Tried again once; it broke each time.");
-    house.forgive("ERR_");
+    rig.forgive("ERR_");
     await live.stop();
     await live.start();
     await page.goto(live.address("/health"));
@@ -123,7 +123,7 @@ describe.skipIf(!haveChromium)("mending from the pages", () => {
     await nothing(page);
   });
 
-  test("a tripped guard is told on the Rooms page, and gone once a person speaks", async () => {
+  test("a tripped guard is shown on the Rooms page, and gone once a person speaks", async () => {
     const live = await daemonWith({ loopGuard: { maxConsecutive: 2 } });
     const chat = group("#bots");
     const pip = { ...person("Pip"), isBot: true };

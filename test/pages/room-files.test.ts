@@ -1,5 +1,5 @@
 /**
- * Files in the Room page: what came with a line is told by name, kind and size, whatever it is
+ * Files in the Room page: what came with a line is shown by name, kind and size, whatever it is
  * called, and nothing of it can be had there.
  */
 import type { Browser } from "playwright-core";
@@ -35,7 +35,7 @@ describe.skipIf(!haveChromium)("files in the Room page", () => {
     await daemon.say({
       chat,
       ...aside,
-      text: "from the walk",
+      text: "from the hike",
       attachments: [
         { id: "p1", kind: "image", mime: "image/png", bytes: 12_345, name: "hat.png" },
         { id: "p2", kind: "audio" },
@@ -45,7 +45,7 @@ describe.skipIf(!haveChromium)("files in the Room page", () => {
     const { page, wrong } = await openPage(browser, { width: 390, height: 844 });
     const key = "agent:main:webhook:group:Harbour";
     await page.goto(daemon.address(`/room/${encodeURIComponent(key)}`));
-    const row = page.locator(".msg", { hasText: "from the walk" });
+    const row = page.locator(".msg", { hasText: "from the hike" });
     await row.waitFor();
     const chips = row.locator(".file-chip");
     expect(await chips.allTextContents()).toEqual([

@@ -173,7 +173,7 @@ describe.skipIf(!haveChromium)("a room of thousands of lines", () => {
     );
   });
 
-  test("Home, End, Page Up and Page Down lead to lines, and a listener is told where", async () => {
+  test("Home, End, Page Up and Page Down lead to lines, and a screen reader announces where", async () => {
     await open();
     const selected = page.locator(".msg[aria-selected=true]");
     const number = async () =>

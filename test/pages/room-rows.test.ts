@@ -109,13 +109,13 @@ describe("rows of a room", () => {
     expect(quoteOf()).toEqual([{ name: "Ann", text: "line 1" }]);
     const edited: RoomEntry = { kind: "edited", seq: 3, at: 3_000, id: "m1", text: "other words" };
     expect(quoteOf(edited)).toEqual([{ name: "Ann", text: "other words" }]);
-    // What was deleted is not shown by whoever answered it.
+    // What was deleted is not shown by its answer.
     const deleted: RoomEntry = { kind: "deleted", seq: 4, at: 4_000, id: "m1" };
     expect(quoteOf(edited, deleted)).toEqual([{ name: "Ann", text: "" }]);
     expect(rowsOf([reply]).filter(isLine)).toMatchObject([{ quote }]);
   });
 
-  test("a row that says the same is the same object, whatever else is told", () => {
+  test("a row that says the same is the same object, whatever else changes", () => {
     const first = [heard(1), { ...heard(2), quote: { id: "m1", name: "", text: "" } }, said(3)];
     const transcript = new Transcript();
     const before = transcript.rows(first);
@@ -131,15 +131,17 @@ describe("rows of a room", () => {
     expect(grown).toHaveLength(after.length + 2);
   });
 
-  test("a room that is renamed has its new name with the next line that tells it", () => {
+  test("a room that is renamed has its new name with the next line that has it", () => {
     const state = { now: 1 } as RoomState;
     const view = { title: "#old", upTo: 1, state, history: { entries: [], before: null } };
     const open = { type: "open", view, writing: null } as unknown as RoomFrame;
-    const told = (entry: RoomEntry) =>
+    const withEntry = (entry: RoomEntry) =>
       ({ type: "more", state, entries: [entry], writing: null, upTo: 2 }) as unknown as RoomFrame;
     const opened = withFrame(null, open, 1);
-    expect(withFrame(opened, told(heard(2)), 2)?.view.title).toBe("#old");
-    expect(withFrame(opened, told({ ...heard(2), title: "#new" }), 2)?.view.title).toBe("#new");
+    expect(withFrame(opened, withEntry(heard(2)), 2)?.view.title).toBe("#old");
+    expect(withFrame(opened, withEntry({ ...heard(2), title: "#new" }), 2)?.view.title).toBe(
+      "#new",
+    );
   });
 
   test("initials never split a letter and show nothing that is hidden in a name", () => {

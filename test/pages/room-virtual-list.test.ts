@@ -83,7 +83,7 @@ describe("heights", () => {
 });
 
 const windowPx = 800;
-/** What stands above the list in its box. */
+/** What is above the list in its box. */
 const listTop = 32;
 
 /** A box with a list in it, as a browser lays it out; rows are the numbers from `from` to `to`. */
@@ -125,7 +125,7 @@ class World {
     const { first, last } = this.list.range;
     return keysOf(this.from + first, Math.min(this.to, this.from + last));
   }
-  /** How far below the upper edge of the box a row stands; null: it is not in the document. */
+  /** How far below the upper edge of the box a row is; null: it is not in the document. */
   placeOf(key: string): number | null {
     let px = listTop + this.#above - this.box.scrollTop;
     for (const one of this.mounted()) {
@@ -209,7 +209,7 @@ describe("the window over a long list", () => {
             (kinds.get(follows ? "follows" : "reads") ?? 0) + 1,
           );
           const isPulled = world.list.follows && !isScroll;
-          // Whoever scrolls up at this moment is let go on first.
+          // A reader who scrolls up at this moment may finish first.
           if (isPulled) world.clock += 1_000;
           if (isPulled) world.draw();
           const end = world.box.scrollHeight - windowPx;
@@ -267,7 +267,7 @@ describe("the window over a long list", () => {
     expect(world.mounted()).not.toContain(String(1_000 + first + 4));
   });
 
-  test("a line that is gone to stands where it was wanted, wherever the list was", () => {
+  test("a line that is gone to is where it was wanted, wherever the list was", () => {
     const world = new World();
     world.from = 0;
     world.to = 3_000;
@@ -347,17 +347,17 @@ describe("what is kept of a room", () => {
         for (let n = 0; n < 100; n += 1) journal.add(heard);
         let room = withFrame(null, journal.open(), 1) as Room;
         let reader: Reader = null;
-        const tell = () => {
+        const notify = () => {
           room = withFrame(room, journal.more(room.view.upTo), 1, reader) as Room;
         };
         for (const one of acts) {
           if (typeof one === "object" && "lines" in one) {
             for (let n = 0; n < one.lines; n += 1) journal.add(heard);
-            tell();
+            notify();
           } else if (typeof one === "object" && "edit" in one) {
             const id = `m${1 + Math.floor(one.edit * (journal.upTo - 1))}`;
             journal.add((seq) => ({ kind: "edited", seq, at: seq, id, text: `new ${seq}` }));
-            tell();
+            notify();
           } else if (typeof one === "object") {
             const { entries } = room;
             const isEnd = one.share > 0.9 && room.newer === null;
@@ -392,7 +392,7 @@ describe("what is kept of a room", () => {
     expect(detached).toBeGreaterThan(10);
   });
 
-  test("whoever follows keeps little, and whoever reads is not robbed of what is read", () => {
+  test("a reader at the end keeps few lines, and one further up keeps what is read", () => {
     const journal = new Journal();
     for (let n = 0; n < 100; n += 1) journal.add(heard);
     const opened = withFrame(null, journal.open(), 1) as Room;

@@ -79,8 +79,8 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
       const env = { PATH: process.env.PATH, HOME: stateDir };
       execFile(process.execPath, args, { env }, (error, out) => {
         if (error !== null) return failed(error);
-        const told = JSON.parse(out) as { why: Why[] } | Why[];
-        done((Array.isArray(told) ? told : told.why)[0] as Why);
+        const answer = JSON.parse(out) as { why: Why[] } | Why[];
+        done((Array.isArray(answer) ? answer : answer.why)[0] as Why);
       });
     });
 
@@ -121,7 +121,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
       .evaluateAll((nodes) => nodes.map((node) => node.getAttribute("data-node")));
   const expected = lines.flatMap(([id, , text]) => [text, ...(answers[id] ? [answers[id]] : [])]);
 
-  test("every line stands there once, with its decision and its rule", async () => {
+  test("every line is there once, with its decision and its rule", async () => {
     await row("thanks").waitFor();
     await soon(texts).toEqual(expected);
     for (const [, , text, , decided] of lines) {
@@ -135,22 +135,24 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
 
   test("the ladder of each line is the one that `earshot why` shows", async () => {
     for (const id of ["m2", "m5", "m9"]) {
-      const told = await why(id);
-      await row(told.message.text).click();
+      const explained = await why(id);
+      await row(explained.message.text).click();
       await soon(() => page.locator(".why-pane .of").textContent()).toContain(
-        told.message.author.name,
+        explained.message.author.name,
       );
-      const rungs = told.explanation?.rungs ?? [];
+      const rungs = explained.explanation?.rungs ?? [];
       const shown = page.locator(".ladder .rung");
       await soon(() => shown.locator(".rule").allTextContents()).toEqual(
         rungs.map(({ rule }) => rule),
       );
       expect(await shown.locator(".fact").allTextContents()).toEqual(rungs.map(({ fact }) => fact));
       expect(await page.locator(".rung[aria-current] .rule").textContent()).toBe(
-        told.recorded?.rule,
+        explained.recorded?.rule,
       );
       expect(await page.locator(".why-pane .facts").textContent()).toContain(`earshot why ${id}`);
-      expect(await page.locator(".why-pane .facts").textContent()).toContain(told.humans.source);
+      expect(await page.locator(".why-pane .facts").textContent()).toContain(
+        explained.humans.source,
+      );
     }
   });
 
@@ -186,7 +188,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     expect(await selected()).toBe("thanks");
   });
 
-  test("a turn is seen while it runs, and a kill of the daemon loses and doubles nothing", async () => {
+  test("a turn is seen while it runs, and a kill of the daemon loses and repeats nothing", async () => {
     expect(await say(daemon, "m10", "cy", "scout, is staging safe?")).toBe("engage alias");
     const writing = page.locator(".msg.writing");
     await soon(() => writing.textContent()).toContain("Staging runs 212");
@@ -209,7 +211,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     await row("@Bo and now?").waitFor();
     const heard = [...lines.map(([, , text]) => text), "scout, is staging safe?", "@Bo and now?"];
     await soon(() => page.locator(".msg.person .text").allTextContents()).toEqual(heard);
-    // The turn that was lost is tried again, once; the script of its agent begins anew.
+    // The turn that was lost is tried again, once; the script of its agent begins again.
     const said = [...Object.values(answers), "Three things."];
     await soon(() => page.locator(".msg.agent .text").allTextContents()).toEqual(said);
     await page.reload();
@@ -219,7 +221,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     expect(wrong.filter((text) => !text.includes("net::ERR_"))).toEqual([]);
   });
 
-  test("a reader further up stays there, is told what came, and older lines load above", async () => {
+  test("a reader further up stays there, sees what came, and older lines load above", async () => {
     const many = Array.from({ length: 90 }, (_, index) => ({
       channel: "webhook",
       chat: { id: "release", kind: "group" },

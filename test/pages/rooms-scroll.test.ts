@@ -1,6 +1,6 @@
 /**
- * The Rooms page over more rooms than it is told at a time, in a real Chromium on a real daemon:
- * rows are there where somebody looks, the keyboard goes on beyond what was told, and whoever comes
+ * The Rooms page over more rooms than it receives at a time, in a real Chromium on a real daemon:
+ * rows are there where somebody looks, the keyboard goes on beyond what was sent, and a reader who comes
  * back from a room finds its row again.
  */
 import type { Browser, Page } from "playwright-core";
@@ -87,7 +87,7 @@ describe.skipIf(!haveChromium)("the Rooms page, scrolled", () => {
     expect(asked - before).toBeLessThanOrEqual(6);
   });
 
-  test("a row in the middle is told what happens there, and only where somebody looks", async () => {
+  test("a row in the middle shows what happens there, and only where somebody looks", async () => {
     const page = await open();
     await page.evaluate("scrollTo(0, 300 * 64)");
     const row = page.locator(".room", { has: page.locator(".name", { hasText: /^#room-300$/ }) });
@@ -101,7 +101,7 @@ describe.skipIf(!haveChromium)("the Rooms page, scrolled", () => {
     await page.getByText("out of sight").waitFor();
   });
 
-  test("the keyboard goes on beyond the rows that were told first", async () => {
+  test("the keyboard goes on beyond the rows that were sent first", async () => {
     const page = await open();
     const order: string[] = [];
     for (let press = 0; press < 60; press += 1) {
@@ -117,7 +117,7 @@ describe.skipIf(!haveChromium)("the Rooms page, scrolled", () => {
     await soon(() => isFull(page)).toBe(true);
   });
 
-  test("whoever comes back from a room far down finds its row, in the window and focused", async () => {
+  test("a reader who comes back from a room far down finds its row, in the window and focused", async () => {
     const page = await open();
     await page.evaluate("scrollTo(0, 400 * 64)");
     await soon(() => isFull(page)).toBe(true);

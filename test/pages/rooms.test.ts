@@ -1,12 +1,12 @@
 /**
- * The Rooms page in a real Chromium on a real daemon: what is listed, how it is told live, and that
+ * The Rooms page in a real Chromium on a real daemon: what is listed, how it changes live, and that
  * nothing moves under the pointer. Every test also claims that nothing went wrong in the console.
  */
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { aside, group, type LiveDaemon, person, toScout } from "../support/daemon/live-daemon.ts";
 import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
-import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
 
 const row = (page: Page, title: string) =>
   page.locator(".room", { has: page.locator(".name", { hasText: title }) });
@@ -27,17 +27,17 @@ async function liveNodes(page: Page): Promise<number> {
 const lost = ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING"];
 
 describe.skipIf(!haveChromium)("the Rooms page", () => {
-  // A lost connection is told by the browser as well; the page says so in its badge.
-  const house = pagesHouse({ forgiven: lost });
+  // A lost connection is logged by the browser as well; the page says so in its badge.
+  const rig = createPagesRig({ forgiven: lost });
   let daemon: LiveDaemon;
 
   beforeEach(async () => {
-    daemon = await house.daemon();
+    daemon = await rig.daemon();
     await daemon.start();
   });
 
   async function open(options: PageOptions = {}, path = "/"): Promise<Page> {
-    const page = await house.open(daemon.address(path), options);
+    const page = await rig.open(daemon.address(path), options);
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   }
@@ -51,7 +51,7 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     await page.getByRole("heading", { name: "Chat", level: 1 }).waitFor();
   });
 
-  test("a row shows who was there, what was decided, and how the room stands", async () => {
+  test("a row shows who was there, what was decided, and the state of the room", async () => {
     await daemon.say(
       { chat: group("#garden"), text: "the beans are up", ...aside },
       { chat: group("#garden"), author: person("Bo"), text: "so are mine", ...aside },

@@ -1,45 +1,45 @@
 /**
  * The pages for those who see little, or less colour, or want nothing that moves: no motion, no
- * chatter for those who listen, room in a small window, and every state told by more than a colour.
+ * chatter for those who listen, room in a small window, and every state shown by more than a colour.
  */
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { aside, group, type LiveDaemon, person } from "../support/daemon/live-daemon.ts";
 import { announced, recordAnnouncements } from "../support/pages/announcements.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { crowdedHouse, gardenPath } from "../support/pages/crowded-rooms.ts";
+import { crowdedDaemon, gardenPath } from "../support/pages/crowded-rooms.ts";
 import { outsideWindow } from "../support/pages/page-checks.ts";
-import { pagesHouse, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
 
 /** Run in the page, whose types this file does not have. */
 const moving = "document.getAnimations().map((one) => one.animationName ?? one.transitionProperty)";
 
 describe.skipIf(!haveChromium)("for everybody", () => {
-  const house = pagesHouse({ kept: true });
+  const rig = createPagesRig({ kept: true });
   let crowded: LiveDaemon;
   let calm: LiveDaemon;
   let slow: LiveDaemon;
 
   beforeAll(async () => {
-    calm = await house.daemon();
+    calm = await rig.daemon();
     const steps = [{ text: "I am " }, { waitMs: 1_500 }, { text: "Scout, and I listen." }];
     const driver = { kind: "scripted", runs: [{ steps }] };
-    slow = await house.daemon({ agents: { list: [{ id: "main", name: "Scout", driver }] } });
-    [crowded] = await Promise.all([crowdedHouse(house), calm.start(), slow.start()]);
+    slow = await rig.daemon({ agents: { list: [{ id: "main", name: "Scout", driver }] } });
+    [crowded] = await Promise.all([crowdedDaemon(rig), calm.start(), slow.start()]);
   });
 
   const say = (text: string) =>
     crowded.say({ chat: group("#garden"), author: person("Ann"), text, ...aside });
 
   async function garden(reducedMotion: "reduce" | "no-preference"): Promise<Page> {
-    const page = await house.open(crowded.address(gardenPath), { reducedMotion });
+    const page = await rig.open(crowded.address(gardenPath), { reducedMotion });
     await page.locator(".msg.writing .caret").waitFor();
     return page;
   }
 
   test("nothing moves where no motion is wanted, while much happens", async () => {
     const page = await garden("reduce");
-    const list = await house.open(crowded.address("/"), { reducedMotion: "reduce" });
+    const list = await rig.open(crowded.address("/"), { reducedMotion: "reduce" });
     await list.getByText("#garden").first().waitFor();
     await page.getByRole("button", { name: /^Switch between/ }).hover();
     for (const text of ["still one", "still two"]) {
@@ -48,7 +48,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
       expect(await page.evaluate(moving)).toEqual([]);
       expect(await list.evaluate(moving)).toEqual([]);
     }
-    const chat = await house.open(calm.address("/chat"), { reducedMotion: "reduce" });
+    const chat = await rig.open(calm.address("/chat"), { reducedMotion: "reduce" });
     await chat.getByRole("button", { name: "Show an example" }).click();
     await chat.locator(".msg.new").first().waitFor();
     expect(await chat.evaluate(moving)).toEqual([]);
@@ -59,9 +59,9 @@ describe.skipIf(!haveChromium)("for everybody", () => {
     expect(await page.evaluate(moving)).toContain("blink");
   });
 
-  test("who listens is not told of every line that others say", async () => {
+  test("a screen reader does not announce every line that others say", async () => {
     const pages = await Promise.all(
-      ["/", gardenPath, "/health"].map((path) => house.open(crowded.address(path))),
+      ["/", gardenPath, "/health"].map((path) => rig.open(crowded.address(path))),
     );
     for (const page of pages) {
       await page.getByText("Live", { exact: true }).waitFor();
@@ -75,7 +75,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
   });
 
   test("who listens to the direct chat hears an answer once, whole", async () => {
-    const page = await house.open(slow.address("/chat"));
+    const page = await rig.open(slow.address("/chat"));
     await page.getByText("Live", { exact: true }).waitFor();
     await page.evaluate(recordAnnouncements);
     const direct = page.getByRole("region", { name: "Direct chat" });
@@ -94,7 +94,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
       [320, 256],
       [844, 390],
     ] as const) {
-      const page = await house.open(calm.address("/chat"), { width, height });
+      const page = await rig.open(calm.address("/chat"), { width, height });
       await page.getByRole("heading", { name: "Say something" }).waitFor();
       const pane = page.getByRole("region", { name: "Room simulator" });
       const box = await pane.locator(".scroll").boundingBox();
@@ -107,7 +107,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
   });
 
   test("on a phone, who writes is in sight", async () => {
-    const page = await house.open(calm.address("/chat"), { width: 390, height: 844 });
+    const page = await rig.open(calm.address("/chat"), { width: 390, height: 844 });
     const add = page.getByRole("button", { name: "Add a person or bot" });
     for (const name of ["Dee", "Eve", "Fay", "Gus"]) {
       await add.click();
@@ -127,7 +127,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
     await soon(() => inSight("Ann")).toBe(true);
   });
 
-  test("where the system chooses the colours, outlines and glyphs tell the states", async () => {
+  test("where the system chooses the colours, outlines and glyphs show the states", async () => {
     const look = (page: Page, where: string, ...names: readonly string[]) =>
       page
         .locator(where)
@@ -146,7 +146,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
     const [unlit] = await look(page, ".node:not(.lit) rect", "stroke-width");
     expect(await look(page, ".node.lit rect", "stroke-width")).not.toEqual([unlit]);
     expect(await look(page, ".node.lit circle", "display")).not.toEqual(["none"]);
-    const rooms = await house.open(crowded.address("/"));
+    const rooms = await rig.open(crowded.address("/"));
     await rooms.emulateMedia({ forcedColors: "active" });
     await rooms.getByText("guard tripped").waitFor();
     const dot = (where: string) =>

@@ -12,7 +12,7 @@ import { addedLines, diffLines, folded } from "../../web/src/what-if/diff.ts";
 import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
 import { say } from "../support/daemon/room-daemon.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { pagesHouse } from "../support/pages/pages-daemon.ts";
+import { createPagesRig } from "../support/pages/pages-daemon.ts";
 
 describe("a diff of two texts", () => {
   const lines = fc.array(fc.constantFrom("a", "b", "c", "{", "}"), { maxLength: 30 });
@@ -52,14 +52,14 @@ describe("a diff of two texts", () => {
 });
 
 describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
-  const house = pagesHouse({ kept: true, forgiven: ["400"] });
+  const rig = createPagesRig({ kept: true, forgiven: ["400"] });
   const files = mkdtempSync(join(tmpdir(), "earshot-what-if-"));
   let daemon: LiveDaemon;
   let page: Page;
 
   beforeAll(async () => {
     const driver = { kind: "scripted", runs: [] };
-    daemon = await house.daemon({
+    daemon = await rig.daemon({
       agents: { list: [{ id: "main", name: "Scout", aliases: ["scout"], driver }] },
       messages: { inbound: { debounceMs: 50 } },
     });
@@ -67,7 +67,7 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     await say(daemon, "m1", "ann", "morning", { mentions: ["bo"] });
     await say(daemon, "m2", "bo", "navi, which branch is on staging?");
     await say(daemon, "m3", "cy", "\u001b[31mnavi\u202e says hi");
-    page = await house.open(daemon.address("/replay"));
+    page = await rig.open(daemon.address("/replay"));
     await page.getByText("Change a rule").waitFor({ timeout: 20_000 });
   });
   afterAll(() => rmSync(files, { recursive: true, force: true }));
@@ -80,7 +80,7 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
   const listens = (rules: string) =>
     rules.replace('aliases: ["scout"]', 'aliases: ["scout", "navi"]');
 
-  test("the rules in force stand there, and nothing would change under them", async () => {
+  test("the rules in force are there, and nothing would change under them", async () => {
     expect(await box().inputValue()).toContain('aliases: ["scout"],');
     expect(await page.getByText("3 messages in 1 room are ready.").count()).toBe(1);
     expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
@@ -113,7 +113,7 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     expect(await page.locator(".problems").textContent()).toMatch(
       /^Line \d+: engagement\.stickiness\.windowMs/,
     );
-    // No answer of other rules stands beside rules that cannot be read.
+    // No answer of other rules is shown beside rules that cannot be read.
     expect(await page.getByRole("heading", { name: "Same decisions" }).count()).toBe(0);
     expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
     await box().fill(rules);
@@ -217,7 +217,7 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
   });
 
   test("on a phone the two halves take turns, and nothing runs over the edge", async () => {
-    const phone = await house.open(daemon.address("/replay"), {
+    const phone = await rig.open(daemon.address("/replay"), {
       width: 390,
       height: 844,
       colorScheme: "dark",

@@ -3,7 +3,7 @@
  * again and given up, and with which exit code.
  */
 import { expect, test } from "vitest";
-import { leaveMended, leavePoison } from "../../support/runtime/quarantined.ts";
+import { leaveFixed, leavePoison } from "../../support/runtime/quarantined.ts";
 import { telegramDaemon } from "../../support/telegram/telegram-daemon.ts";
 
 const config = {
@@ -58,7 +58,7 @@ test("events in quarantine are listed, tried again and dropped", async () => {
   expect((await daemon.run("quarantine")).out.trim()).toBe("no quarantined events");
   await daemon.kill("SIGTERM");
   const key = "agent:main:main";
-  await leaveMended(stateDir, key, {
+  await leaveFixed(stateDir, key, {
     channel: "telegram",
     id: "m1",
     text: "are you there?",

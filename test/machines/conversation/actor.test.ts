@@ -77,7 +77,7 @@ describe("a conversation, live", () => {
   });
 
   test("the view counts what waits and names who is held", () => {
-    const rig = new Rig({ holdLanes: true });
+    const rig = new Rig({ holdSlots: true });
     rig.say("bob", "by the way");
     rig.say("ann", "earshot", { to: "us" });
     rig.wait(500);

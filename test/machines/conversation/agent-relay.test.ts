@@ -110,7 +110,7 @@ const steps = fc.array(
 type Steps = readonly { readonly do: string; readonly place: number }[];
 
 /** Walks the steps; with `away` the conversation is put away and revived before each of them. */
-function walk(list: Steps, settings: Overrides, away: boolean) {
+function play(list: Steps, settings: Overrides, away: boolean) {
   const rig = new Rig({ settings });
   /** Messages that others wait for. */
   const owed: string[] = [];
@@ -155,17 +155,17 @@ describe.each(modes)("queue mode %s", (mode) => {
   property.prop([steps], { numRuns: 80 })(
     "nobody goes before his turn, every message is passed on once, nothing is left",
     (list) => {
-      const { rig, owed } = walk(list, { queue: { mode } }, false);
+      const { rig, owed: expected } = play(list, { queue: { mode } }, false);
       expect(rig.attention).toBe("observing");
       expect(rig.conversation.context.relays).toEqual([]);
       const tokens = rig.of("relay.pass").map(({ token }) => token);
-      expect(tokens.toSorted()).toEqual(owed.toSorted());
+      expect(tokens.toSorted()).toEqual(expected.toSorted());
     },
   );
 
   property.prop([steps], { numRuns: 40 })("passivation at any moment changes nothing", (list) => {
     const settings = { queue: { mode } };
-    const [away, stayed] = [true, false].map((put) => walk(list, settings, put).rig.log);
+    const [away, stayed] = [true, false].map((put) => play(list, settings, put).rig.log);
     expect(away).toEqual(stayed);
   });
 });

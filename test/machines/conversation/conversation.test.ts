@@ -38,7 +38,7 @@ describe("batches and turns", () => {
   });
 
   test("the k-th flush is the k-th turn, however late lanes come", () => {
-    const rig = new Rig({ chat: direct, holdLanes: true, settings: { queue: { mode: "queue" } } });
+    const rig = new Rig({ chat: direct, holdSlots: true, settings: { queue: { mode: "queue" } } });
     const said: string[] = [];
     for (let turn = 0; turn < 8; turn += 1) {
       said.push(`line ${turn}`);
@@ -139,7 +139,7 @@ describe("batches and turns", () => {
   });
 
   test("deleting all that waits gives the lane back and ends the attention", () => {
-    const rig = new Rig({ chat: direct, holdLanes: true });
+    const rig = new Rig({ chat: direct, holdSlots: true });
     rig.say("ann", "oops", { id: "a" });
     rig.wait(500);
     expect(rig.attention).toBe("engaged.waiting");
@@ -199,21 +199,21 @@ describe("a turn has exactly one outcome", () => {
   });
 
   test("what waited too long expires without a run, and the next one runs", () => {
-    const rig = new Rig({ chat: direct, holdLanes: true, settings: { queue: { mode: "queue" } } });
+    const rig = new Rig({ chat: direct, holdSlots: true, settings: { queue: { mode: "queue" } } });
     rig.say("ann", "old", { id: "old" });
     rig.wait(900_000);
     rig.say("ann", "new", { id: "new" });
     rig.wait(501);
     rig.grant();
     expect(rig.outcomes()).toEqual(["T1 expired"]);
-    expect(rig.wantsLane).toBe(true);
+    expect(rig.wantsSlot).toBe(true);
     rig.grant();
     expect(rig.batches()).toEqual([["new"]]);
     expect(rig.acked()).toEqual(["new"]);
   });
 
   test("exactly at the age limit it is still answered", () => {
-    const rig = new Rig({ chat: direct, holdLanes: true });
+    const rig = new Rig({ chat: direct, holdSlots: true });
     rig.say("ann", "hi");
     rig.wait(900_000);
     rig.grant();

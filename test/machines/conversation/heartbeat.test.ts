@@ -40,7 +40,7 @@ test.each([0, 200, 499])(
 );
 
 test("one that ends by itself leaves no pause behind it, as a turn for somebody does", () => {
-  const rig = new Rig({ holdLanes: true });
+  const rig = new Rig({ holdSlots: true });
   beat(rig);
   rig.grant();
   rig.say("bob", "earshot?", { to: "us" });

@@ -20,7 +20,7 @@ describe("under any interleaving of events, stale ones included", () => {
   test.prop([stories, modes, fc.constantFrom(1, 20)])(
     "one decision a message, one outcome a turn, no reaction and no typing left behind",
     (story, mode, cap) => {
-      const rig = new Rig({ holdLanes: true, settings: { queue: { mode, cap, drop: "old" } } });
+      const rig = new Rig({ holdSlots: true, settings: { queue: { mode, cap, drop: "old" } } });
       let heard = 0;
       for (const make of story) {
         const event = make(rig);
@@ -34,7 +34,7 @@ describe("under any interleaving of events, stale ones included", () => {
       expect(rig.of("decided")).toHaveLength(heard);
       const settle = () => {
         rig.wait(10_000);
-        if (rig.wantsLane) rig.grant();
+        if (rig.wantsSlot) rig.grant();
         const { run } = rig.conversation.context;
         if (rig.attention === "engaged.running") rig.end();
         for (const { index } of run?.open ?? []) rig.sent(index);
@@ -304,7 +304,7 @@ describe("invariant 14: brought back at any point, a conversation goes on the sa
     "the effects of every later event are the same",
     (story, mode, cutAt, kind) => {
       const chat = kind === "direct" ? { chat: direct } : {};
-      const rig = new Rig({ ...chat, holdLanes: true, settings: { queue: { mode } } });
+      const rig = new Rig({ ...chat, holdSlots: true, settings: { queue: { mode } } });
       const cut = story.length === 0 ? 0 : cutAt % story.length;
       const before: ConversationEvent[] = [];
       const rest: { event: ConversationEvent; effects: readonly Effect[] }[] = [];

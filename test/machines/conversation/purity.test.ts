@@ -68,7 +68,7 @@ describe("transition() on frozen snapshots", () => {
   test.prop([stories, modes, fc.constantFrom(1, 20)], { numRuns: 60 })(
     "walks every story as the running actors do, XState's and ours",
     (story, mode, cap) => {
-      const rig = new Rig({ holdLanes: true, settings: { queue: { mode, cap, drop: "old" } } });
+      const rig = new Rig({ holdSlots: true, settings: { queue: { mode, cap, drop: "old" } } });
       const [first, begun] = initialTransition(conversationMachine, { settings: rig.settings });
       expect(begun).toEqual([]);
       const actor = createActor(conversationMachine, { input: { settings: rig.settings } });
@@ -76,7 +76,7 @@ describe("transition() on frozen snapshots", () => {
       actor.on("*", (effect) => emitted.push(effect));
       actor.start();
       let snapshot = first;
-      const walk = (event: Parameters<typeof stepEvent>[1], effects: readonly Effect[]) => {
+      const advance = (event: Parameters<typeof stepEvent>[1], effects: readonly Effect[]) => {
         const given = freeze(stepEvent(snapshot, event));
         const [next, actions] = transition(conversationMachine, frozen(snapshot), given);
         expect(effectsOf(actions)).toEqual(emittedForm(effects));
@@ -88,11 +88,11 @@ describe("transition() on frozen snapshots", () => {
       const step = rig.step.bind(rig);
       rig.step = (event) => {
         const effects = step(event);
-        walk(event, effects);
+        advance(event, effects);
         return effects;
       };
       const membership = { humans: 3, bots: 0, truncated: true, fetchedAt: 0 };
-      walk({ type: "membership.read", at: 0, membership }, []);
+      advance({ type: "membership.read", at: 0, membership }, []);
       for (const make of story) rig.step(make(rig));
       expect(snapshot.context).toEqual(rig.conversation.context);
       expect(actor.getSnapshot().context).toEqual(rig.conversation.context);

@@ -127,7 +127,7 @@ function deletionOf(id: string, at: number): ConversationEvent {
   return { type: "message.deleted", at, seq: 0, deletion };
 }
 
-function walk(mode: QueueMode): { places: Map<string, Place>; ways: Map<string, Set<string>> } {
+function explore(mode: QueueMode): { places: Map<string, Place>; ways: Map<string, Set<string>> } {
   const settings = settingsWith({
     queue: { mode, cap: 3 },
     loopGuard: { maxConsecutive: 1, maxInWindow: 1, windowMs: 60_000, hardLimit: 2 },
@@ -173,9 +173,9 @@ describe.each(["collect", "interrupt"] as const)("every reachable state (%s)", (
   let ways: Map<string, Set<string>>;
   let all: Place[];
   beforeAll(() => {
-    const walked = walk(mode);
-    ways = walked.ways;
-    all = [...walked.places.values()];
+    const explored = explore(mode);
+    ways = explored.ways;
+    all = [...explored.places.values()];
   }, 600_000);
 
   test("all states of the chart are among them", () => {

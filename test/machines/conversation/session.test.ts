@@ -37,7 +37,7 @@ describe("heartbeats", () => {
   });
 
   test("one that falls due while people wait comes after all of them", () => {
-    const rig = new Rig({ chat: direct, holdLanes: true, settings: { queue: { mode: "queue" } } });
+    const rig = new Rig({ chat: direct, holdSlots: true, settings: { queue: { mode: "queue" } } });
     rig.say("ann", "one", { id: "one" });
     beat(rig);
     rig.wait(500);
@@ -47,7 +47,7 @@ describe("heartbeats", () => {
     rig.reply();
     rig.grant();
     rig.reply();
-    expect(rig.wantsLane).toBe(true);
+    expect(rig.wantsSlot).toBe(true);
     rig.grant();
     expect(rig.batches()).toEqual([["one"], ["two"], []]);
     expect(rig.runs.at(-1)?.heartbeat).toBe(true);
@@ -66,7 +66,7 @@ describe("heartbeats", () => {
   });
 
   test("two that fall due at once are one", () => {
-    const rig = new Rig({ chat: direct, holdLanes: true });
+    const rig = new Rig({ chat: direct, holdSlots: true });
     beat(rig);
     beat(rig);
     rig.grant();

@@ -199,7 +199,7 @@ function without(removed: string): Machine {
 }
 
 /** Walks a story; what each step decided and wants done. */
-function walk(machine: Machine, events: readonly ConversationEvent[], input: object): string[] {
+function play(machine: Machine, events: readonly ConversationEvent[], input: object): string[] {
   let [snapshot] = initialTransition(machine, input as Parameters<typeof initialTransition>[1]);
   return events.map((event) => {
     const effects: EmittedEffect[] = [];
@@ -228,18 +228,18 @@ function story(seed: number): { events: ConversationEvent[]; input: object } {
 describe("the chart without a state", () => {
   const whole = compileMachine(conversationMachine);
   const stories = Array.from({ length: 60 }, (_, seed) => story(seed + 1));
-  const lived = stories.map(({ events, input }) => walk(whole, events, input));
+  const lived = stories.map(({ events, input }) => play(whole, events, input));
 
   test("the same chart lives the same stories (so that a walk by chance fails)", () => {
     const again = compileMachine(conversationMachine);
     for (const [place, { events, input }] of stories.entries())
-      expect(walk(again, events, input)).toEqual(lived[place]);
+      expect(play(again, events, input)).toEqual(lived[place]);
   });
 
   test.each(states.filter((path) => path.includes(".")))("%s does or decides otherwise", (path) => {
     const poorer = without(path);
     const differs = stories.some(
-      ({ events, input }, place) => walk(poorer, events, input).join() !== lived[place]?.join(),
+      ({ events, input }, place) => play(poorer, events, input).join() !== lived[place]?.join(),
     );
     expect(differs).toBe(true);
   });

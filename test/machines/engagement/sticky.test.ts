@@ -41,12 +41,12 @@ describe("sticky credits", () => {
   test.prop([ledgers, instants, instants])(
     "what a sweep saw dead stays dead when the clock is set back",
     (ledger, now, back) => {
-      const swept = removeExpiredCredits(ledger, now);
+      const cleaned = removeExpiredCredits(ledger, now);
       const earlier = Math.max(0, now - back);
       for (const author of Object.keys(ledger))
         if (!holdsCredit(ledger, author, now))
-          expect(holdsCredit(swept, author, earlier)).toBe(false);
-        else expect(holdsCredit(swept, author, now)).toBe(true);
+          expect(holdsCredit(cleaned, author, earlier)).toBe(false);
+        else expect(holdsCredit(cleaned, author, now)).toBe(true);
     },
   );
 

@@ -65,7 +65,7 @@ describe("the record of a conversation", () => {
   });
 
   test("it is the same after being read and written again, in every state of a turn", () => {
-    const rig = new Rig({ holdLanes: true });
+    const rig = new Rig({ holdSlots: true });
     const seen: string[] = [];
     const check = () => {
       const record = rig.conversation.record();

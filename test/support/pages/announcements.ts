@@ -1,19 +1,19 @@
 /**
- * What a reader of the screen is told
- * ===================================
+ * What a screen reader announces
+ * ==============================
  * Run in the page, whose types the tests do not have: `listen` keeps from then on the text of all
- * that is added to a region that speaks, or changes in it, and `told` is what was kept.
+ * that is added to a region that speaks, or changes in it, and `announced` is what was recorded.
  */
-export const recordAnnouncements = `window.told = [];
+export const recordAnnouncements = `window.announced = [];
 const regions = "[aria-live], [role=status], [role=alert], [role=log]";
 const hear = (node) => {
   const element = node instanceof Element ? node : node.parentElement;
   const region = element?.closest(regions);
-  if (region && region.getAttribute("aria-live") !== "off") window.told.push(node.textContent);
+  if (region && region.getAttribute("aria-live") !== "off") window.announced.push(node.textContent);
 };
 new MutationObserver((changes) => {
   for (const { type, target, addedNodes } of changes)
     if (type === "characterData") hear(target);
     else addedNodes.forEach(hear);
 }).observe(document.body, { childList: true, characterData: true, subtree: true });`;
-export const announced = "window.told";
+export const announced = "window.announced";

@@ -12,7 +12,7 @@ import { aside, group, type LiveDaemon, person, toScout } from "../daemon/live-d
 import { leavePoison } from "../runtime/quarantined.ts";
 import { writeUnsettledSends } from "../runtime/unsettled-sends.ts";
 import { sampleToken, startTelegramServer } from "../servers/telegram.ts";
-import type { PagesHouse } from "./pages-daemon.ts";
+import type { PagesRig } from "./pages-daemon.ts";
 
 export const gardenKey = "agent:main:webhook:group:#garden";
 /** The path of the page of the room that was talked in most. */
@@ -30,23 +30,23 @@ const scripted = {
 };
 
 /** It, and one on which nothing has happened: once in a `describe`, for its tests. */
-export function twoHouses(house: PagesHouse): Readonly<Record<"crowded" | "calm", LiveDaemon>> {
-  const houses: Partial<Record<"crowded" | "calm", LiveDaemon>> = {};
+export function twoDaemons(rig: PagesRig): Readonly<Record<"crowded" | "calm", LiveDaemon>> {
+  const daemons: Partial<Record<"crowded" | "calm", LiveDaemon>> = {};
   beforeAll(async () => {
-    const calm = await house.daemon();
-    [houses.crowded] = await Promise.all([crowdedHouse(house), calm.start()]);
-    houses.calm = calm;
+    const calm = await rig.daemon();
+    [daemons.crowded] = await Promise.all([crowdedDaemon(rig), calm.start()]);
+    daemons.calm = calm;
   });
-  return houses as Readonly<Record<"crowded" | "calm", LiveDaemon>>;
+  return daemons as Readonly<Record<"crowded" | "calm", LiveDaemon>>;
 }
 
 /** Starts it and plays what happened. */
-export async function crowdedHouse(house: PagesHouse): Promise<LiveDaemon> {
+export async function crowdedDaemon(rig: PagesRig): Promise<LiveDaemon> {
   const telegram = await startTelegramServer();
-  house.closing(() => telegram.close());
+  rig.closing(() => telegram.close());
   telegram.faults.add("getMe", { kind: "refuse", status: 401 }, 100);
   const account = { botToken: sampleToken, apiRoot: telegram.apiRoot, pollSeconds: 5 };
-  const daemon = await house.daemon({
+  const daemon = await rig.daemon({
     agents: { list: [{ id: "main", name: "Scout", driver: scripted }] },
     channels: { webhook: {}, telegram: { accounts: { home: account } } },
     loopGuard: { maxConsecutive: 2 },

@@ -52,7 +52,7 @@ export interface FocusOrder {
   readonly rounds: number;
 }
 
-/** Walks through a page by the Tab key, from where the focus is to the end and once around. */
+/** Goes through a page by the Tab key, from where the focus is to the end and once around. */
 export async function readFocusOrder(page: Page): Promise<FocusOrder> {
   await page.evaluate(tools);
   const unseen: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * The house of the pages' tests
+ * The rig of the pages' tests
  * =============================
  * The pages as they are in the sources, the Chromium of this process, and daemons on request. Whatever
  * goes wrong in a page that was opened here, from an exception to a broken content policy, fails
@@ -25,13 +25,13 @@ import {
 export const soon = <Found>(read: () => Found | Promise<Found>) =>
   expect.poll(read, { timeout: 60_000 });
 
-export interface PagesHouseOptions {
+export interface PagesRigOptions {
   /** Words of console lines that are part of what is tested, as of a daemon that went away. */
   readonly forgiven?: readonly string[];
   readonly kept?: boolean;
 }
 
-export interface PagesHouse {
+export interface PagesRig {
   readonly pagesDir: string;
   readonly browser: Browser;
   /** Makes a daemon that serves the pages; its `start` starts it. */
@@ -45,7 +45,7 @@ export interface PagesHouse {
 }
 
 /** Once in a `describe`: what it returns can be used in its hooks and tests. */
-export function pagesHouse({ forgiven = [], kept = false }: PagesHouseOptions = {}): PagesHouse {
+export function createPagesRig({ forgiven = [], kept = false }: PagesRigOptions = {}): PagesRig {
   let browser: Browser | null = null;
   const toClose: (() => Promise<unknown>)[] = [];
   const forgivenNow: string[] = [];

@@ -79,7 +79,7 @@ export interface RigOptions {
   /** A group is known to hold three people, so that nobody is alone with us. */
   readonly chat?: InboundInput["chat"];
   /** Grant lanes only when told. @default false */
-  readonly holdLanes?: boolean;
+  readonly holdSlots?: boolean;
   readonly record?: string;
 }
 
@@ -90,16 +90,16 @@ export class Rig {
   readonly log: (Effect & { readonly t: number })[] = [];
   readonly deadlines = new Map<string, number>();
   /** A lane was asked for and not yet granted or given back. */
-  wantsLane = false;
+  wantsSlot = false;
   readonly #chat: InboundInput["chat"];
-  readonly #holdLanes: boolean;
+  readonly #holdSlots: boolean;
   #seq = 0;
   #turns = 0;
 
   constructor(options: RigOptions = {}) {
     this.settings = settingsWith(options.settings);
     this.#chat = options.chat ?? { id: "room", kind: "group" };
-    this.#holdLanes = options.holdLanes ?? false;
+    this.#holdSlots = options.holdSlots ?? false;
     const { record = null } = options;
     this.conversation = createConversation({ key: "rig", settings: this.settings, record });
     if (record !== null || this.#chat.kind === "direct") return;
@@ -113,11 +113,11 @@ export class Rig {
       this.log.push({ ...effect, t: this.now });
       if (effect.type === "deadline.set") this.deadlines.set(effect.id, effect.at);
       if (effect.type === "deadline.clear") this.deadlines.delete(effect.id);
-      if (effect.type === "lane.request") this.wantsLane = true;
-      if (effect.type === "lane.release") this.wantsLane = false;
+      if (effect.type === "lane.request") this.wantsSlot = true;
+      if (effect.type === "lane.release") this.wantsSlot = false;
     }
-    checkStanding(this.conversation, this.deadlines);
-    if (this.wantsLane && !this.#holdLanes) this.grant();
+    checkState(this.conversation, this.deadlines);
+    if (this.wantsSlot && !this.#holdSlots) this.grant();
     return effects;
   }
 
@@ -189,7 +189,7 @@ export class Rig {
   grant(): string {
     this.#turns += 1;
     const turnId = `T${this.#turns}`;
-    this.wantsLane = false;
+    this.wantsSlot = false;
     this.step({ type: "lane.granted", at: this.now, turnId });
     return turnId;
   }
@@ -281,7 +281,7 @@ export class Rig {
 }
 
 /** What holds after every step, whatever happened. Plain comparisons: it runs a million times. */
-export function checkStanding(
+export function checkState(
   { context, view }: Conversation,
   deadlines: ReadonlyMap<string, number>,
 ): void {

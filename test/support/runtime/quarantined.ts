@@ -37,7 +37,7 @@ async function leave(stateDir: string, key: string, event: unknown, code?: numbe
 }
 
 /** A message to the agent that is in quarantine and would be heard today. */
-export function leaveMended(stateDir: string, key: string, message: InboundInput): Promise<void> {
+export function leaveFixed(stateDir: string, key: string, message: InboundInput): Promise<void> {
   const event = {
     type: "message.received",
     at,

@@ -41,7 +41,7 @@ export interface PagesServer {
   readonly push: (frame: ServerFrame) => void;
   /** Cuts every line. With `refuse`, new ones are cut too until `mend`. */
   readonly cut: (options?: { readonly refuse?: boolean }) => void;
-  readonly mend: () => void;
+  readonly recover: () => void;
   /** From now on messages are taken but the page is not told. */
   readonly mute: (on: boolean) => void;
   readonly close: () => Promise<void>;
@@ -129,7 +129,7 @@ export async function startPagesServer(pages: string): Promise<PagesServer> {
       chat.refusing = refuse;
       for (const page of sockets.clients) page.terminate();
     },
-    mend: () => {
+    recover: () => {
       chat.refusing = false;
     },
     mute: (on) => {

@@ -6,7 +6,7 @@ import { offeredCommands } from "../../../src/machines/commands/help.ts";
 import { completed, offersFor, offersIn } from "../../../web/src/direct-chat/commands.ts";
 import type { LiveDaemon } from "../../support/daemon/live-daemon.ts";
 import { haveChromium } from "../../support/pages/chromium.ts";
-import { pagesHouse } from "../../support/pages/pages-daemon.ts";
+import { createPagesRig } from "../../support/pages/pages-daemon.ts";
 
 const all = offeredCommands();
 const named = (line: string) => offersFor(line, all).map(({ name }) => name);
@@ -50,11 +50,11 @@ describe("what is offered", () => {
 });
 
 describe.skipIf(!haveChromium)("the list of commands on the page", () => {
-  const house = pagesHouse({ kept: true });
+  const rig = createPagesRig({ kept: true });
   let daemon: LiveDaemon;
 
   beforeAll(async () => {
-    daemon = await house.daemon();
+    daemon = await rig.daemon();
     await daemon.start();
   });
 
@@ -62,7 +62,7 @@ describe.skipIf(!haveChromium)("the list of commands on the page", () => {
   const options = (page: Page) => page.locator(".direct [role=option]");
 
   test("opens at a slash, is driven by keys, and a line in full is sent as it is", async () => {
-    const page = await house.open(daemon.address("/chat"));
+    const page = await rig.open(daemon.address("/chat"));
     await page.getByText("Live", { exact: true }).waitFor();
     await box(page).pressSequentially("/s");
     await options(page).first().waitFor();
@@ -98,7 +98,7 @@ describe.skipIf(!haveChromium)("the list of commands on the page", () => {
   });
 
   test("takes a click, and leaves the line in focus", async () => {
-    const page = await house.open(daemon.address("/chat"));
+    const page = await rig.open(daemon.address("/chat"));
     await box(page).fill("/conf");
     await options(page).filter({ hasText: "/config" }).click();
     expect(await box(page).inputValue()).toBe("/config ");
