@@ -109,6 +109,12 @@ const plain: readonly string[] = [
   "src/index.ts",
   "test/pages/",
   "test/support/pages/",
+  "test/machines/",
+  "test/web/",
+  "test/domain/",
+  "test/support/machines/",
+  "test/layering.test.ts",
+  "test/start-imports.test.ts",
 ];
 /** Everything that holds English: the code of the daemon and the pages, tests, benches, scripts. */
 const written = ["src", "web/src", "test", "bench", "scripts", "examples"]

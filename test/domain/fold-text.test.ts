@@ -46,7 +46,7 @@ describe("fold", () => {
 
 describe("containment", () => {
   test.prop([fc.string(), fc.string({ minLength: 1 }), fc.string()])(
-    "a name is found wherever it stands",
+    "a name is found wherever it is",
     (before, name, after) => {
       expect(containsFolded(fold(`${before} ${name} ${after}`), fold(name))).toBe(true);
     },

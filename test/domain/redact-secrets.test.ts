@@ -13,15 +13,15 @@ const clothes: readonly ((text: string) => string)[] = [
   (text) => Buffer.from(text).toString("base64url"),
 ];
 
-describe("blotting", () => {
+describe("redaction", () => {
   property.prop([secret, fc.constantFrom(...clothes), fc.string(), fc.string()])(
-    "finds a secret in any clothes, wherever it stands",
+    "finds a secret in any encoding, wherever it is",
     (kept, dress, before, after) => {
-      const told = redactSecrets(`${before}|${dress(kept)}|${after}`, [kept]);
-      expect(told).toContain(redacted);
-      expect(formsOfSecrets([kept]).filter((form) => `|${told}|`.includes(`|${form}|`))).toEqual(
-        [],
-      );
+      const redactedText = redactSecrets(`${before}|${dress(kept)}|${after}`, [kept]);
+      expect(redactedText).toContain(redacted);
+      expect(
+        formsOfSecrets([kept]).filter((form) => `|${redactedText}|`.includes(`|${form}|`)),
+      ).toEqual([]);
     },
   );
 

@@ -51,7 +51,7 @@ describe("connection machine", () => {
     },
   );
 
-  test("an operator's retry begins anew from halted, with the history kept", () => {
+  test("an operator's retry begins again from halted, with the history kept", () => {
     const before = [event("live", 1), event("halted", 2, "token refused")];
     const { value, context } = run([...before, { type: "connection.retried", at: 3 }]);
     expect(value).toBe("connecting");

@@ -29,7 +29,7 @@ const machines = [conversationMachine, connectionMachine, deliveryMachine, hostM
 const idsOf = (machine: object) =>
   [...(machine as { idMap: ReadonlyMap<string, unknown> }).idMap.keys()].sort();
 
-/** Names of actions or guards in a definition, wherever they stand. */
+/** Names of actions or guards in a definition, wherever they are. */
 function namesOf(node: unknown, fields: readonly string[]): string[] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([field, value]) => {

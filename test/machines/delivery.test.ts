@@ -19,7 +19,7 @@ const events: readonly DeliveryEvent[] = types.map((type) => ({ type }));
 const states = Object.keys(deliveryMachine.config.states ?? {});
 const input = { attempts: 0, doubts: 0 };
 
-test("a shortest path leads to every state, and the outbox walks it alike", () => {
+test("a shortest path leads to every state, and the outbox takes it as well", () => {
   const paths = getShortestPaths(deliveryMachine, {
     input,
     events: [...events],

@@ -1,4 +1,4 @@
-/** What may be said over the config from a room, and what is refused whoever says it. */
+/** What may be said over the config from a room, and what is refused from any author. */
 import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { overrideFields } from "../../../src/domain/config/conversation/overrides.ts";

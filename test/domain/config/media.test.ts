@@ -1,5 +1,5 @@
 /**
- * The `media` section: each driver takes its own options and nothing else, a wrong one is told with
+ * The `media` section: each driver takes its own options and nothing else, a wrong one is reported with
  * its place and the nearest name, and a more specific place replaces a converter whole.
  */
 import { readFileSync } from "node:fs";
@@ -38,7 +38,7 @@ describe("media converters", () => {
     expect(parseConfig(JSON.parse(JSON.stringify(config)))).toEqual(config);
   });
 
-  test("a misspelt option is told with its place and the nearest one", () => {
+  test("a misspelt option is reported with its place and the nearest one", () => {
     expect(messages({ audio: { ...vision, modle: "x" } })).toEqual([
       '"modle" is not a key of media.audio: did you mean "model"?',
     ]);

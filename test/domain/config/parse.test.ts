@@ -1,4 +1,4 @@
-/** What a config may say, what is refused and how it is told, and which place wins. */
+/** What a config may say, what is refused and how it is reported, and which place wins. */
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -105,7 +105,7 @@ describe("what is refused", () => {
     }
   });
 
-  test("a wrong value is told with its place, what was expected and what was there", () => {
+  test("a wrong value is reported with its place, what was expected and what was there", () => {
     for (const [raw, said] of [
       [{ context: { size: "many" } }, 'context.size is wrong: expected number, received "many"'],
       [{ context: { size: -1 } }, "context.size is wrong: expected >=0, received -1"],
@@ -126,7 +126,7 @@ describe("what is refused", () => {
       expect(messages(raw)).toEqual([said]);
   });
 
-  test("every problem is told, the first one gives the code", () => {
+  test("every problem is reported, the first one gives the code", () => {
     const raw = { contxt: {}, typing: { mode: 1 } };
     expect(configProblems(raw)).toHaveLength(2);
     expect(() => parseConfig(raw, { source: "a.json5" })).toThrow(
@@ -387,7 +387,7 @@ describe("secrets and changes", () => {
     expect(JSON.stringify(configValues(config, {}))).not.toContain("canary");
   });
 
-  test("what changed is told by path, without values", () => {
+  test("what changed is reported by path, without values", () => {
     const after = overlay(config, {
       context: { size: 3 },
       channels: { telegram: { accounts: { a: { botToken: "123:canary-4" } } } },
@@ -399,7 +399,7 @@ describe("secrets and changes", () => {
     expect(changedPaths(config, config)).toEqual([]);
   });
 
-  test("each value tells where it comes from", () => {
+  test("each value says where it comes from", () => {
     const raw = { context: { size: 3 }, agents: { defaults: { driver: "guide" } } };
     const values = configValues(parseConfig(raw), raw, { "server.port": 1 });
     const origin = (path: string) => values.find((value) => value.path === path)?.origin;
@@ -417,7 +417,7 @@ describe("secrets and changes", () => {
     },
   );
 
-  property.prop([fc.anything()])("any value is either a config or told why not", (raw) => {
+  property.prop([fc.anything()])("any value is either a config or refused with a reason", (raw) => {
     const problems = configProblems(raw);
     expect(problems.every(({ message }) => message.length > 0 && !message.includes("\n"))).toBe(
       true,

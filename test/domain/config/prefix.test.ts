@@ -1,4 +1,4 @@
-/** What may stand before an answer: names that something fills in, and no others. */
+/** What may come before an answer: names that something fills in, and no others. */
 import { describe, expect, test } from "vitest";
 import { configProblems, parseConfig, resolveSettings } from "../../../src/domain/config/index.ts";
 

@@ -154,7 +154,7 @@ describe("groups", () => {
       );
   });
 
-  test("a bot, a channel's post and a forwarder pass the same gate as anyone", () => {
+  test("a bot, a channel's post and a forwarder pass the same checks as anyone", () => {
     const access: Access = { groups: { "telegram:-1": { allowFrom: ["u1"] } } };
     expect(admitted(access, { author: { id: "b", isBot: true } })).toBe(false);
     expect(admitted(access, { author: { id: "-1" }, explicitOnly: true })).toBe(false);
@@ -235,7 +235,7 @@ describe("every kind of event", () => {
 describe("authority", () => {
   const dm = (id: string) => ({ chat: direct(id), author: { id } });
 
-  test("whoever writes on a local channel is the operator", () => {
+  test("the author on a local channel is the operator", () => {
     const { decision, authority } = admit(
       { type: "message", message: message({ channel: "terminal", chat: direct("x") }) },
       parseConfig({ access: { dmPolicy: "disabled" } }),
@@ -290,7 +290,7 @@ describe("authority", () => {
     expect(judge(access, dm("8"), { commands }).authority.commandAuthorized).toBe(true);
   });
 
-  test("the denied have no authority, whoever they are", () => {
+  test("the denied never have authority", () => {
     const commands = { ownerAllowFrom: ["telegram:7"] };
     expect(judge({ dmPolicy: "disabled" }, dm("7"), { commands })).toMatchObject({
       decision: "denied",

@@ -84,7 +84,7 @@ describe("codes", () => {
     expect(withoutClaims(`I claim ${text}`)).toBe(`I claim ${text}`);
   });
 
-  property.prop([claims, claims])("are kept as hashes that tell them apart", (one, other) => {
+  property.prop([claims, claims])("are kept as hashes that differ", (one, other) => {
     fc.pre(one !== other);
     expect(hashOfClaim(one, sha256)).toMatch(/^[0-9a-f]{64}$/);
     expect(hashOfClaim(one, sha256)).not.toContain(one.slice(6, 12).toLowerCase());

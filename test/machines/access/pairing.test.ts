@@ -76,7 +76,7 @@ class AccessWorld {
 }
 
 describe("pairing", () => {
-  test("tells a stranger a code once, and again only when it is over", () => {
+  test("gives a stranger a code once, and again only when it is over", () => {
     const access = new AccessWorld();
     const first = access.ask("7");
     expect(first?.code).toMatch(/^[A-HJ-NP-Z2-9]{8}$/);

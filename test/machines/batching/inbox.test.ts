@@ -1,5 +1,5 @@
 /**
- * Batches: who gathers with whom, when a window closes, what a full line does, what a turn takes.
+ * Batches: which authors share one, when a window closes, what a full line does, what a turn takes.
  */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";

@@ -102,7 +102,7 @@ describe("the table", () => {
     },
   );
 
-  test("says in its help what each does amid other words, and that a name is none", () => {
+  test("says in its help what each does among other words, and that a name is none", () => {
     const after = "hello there";
     for (const [name, { form }] of commandList) {
       if (form !== "inline") continue;

@@ -78,7 +78,7 @@ describe("a further command", () => {
     });
   });
 
-  test("is text where he may not, where it stands elsewhere, or is said to another bot", () => {
+  test("is text where the author may not, where it is elsewhere, or is said to another bot", () => {
     for (const text of ["/feed x", "/review x", "/secret"])
       expect(read(text, nobody)).toEqual(noOrders(text));
     expect(read("/secret", member)).toEqual(noOrders("/secret"));

@@ -1,4 +1,4 @@
-/** The actor around the chart: it steps, it tells, it fails without taking its thread along. */
+/** The actor around the chart: it steps, it reports, it fails without ending its thread. */
 import { describe, expect, test } from "vitest";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";

@@ -1,5 +1,5 @@
 /**
- * Relays as a conversation sees them: a batch is held until those ahead have ended, whatever befalls
+ * Relays as a conversation sees them: a batch is held until those ahead have ended, whatever happens to
  * the line meanwhile; each message is passed on exactly once; and putting the conversation away at
  * any moment changes nothing.
  */
@@ -109,11 +109,11 @@ const steps = fc.array(
 );
 type Steps = readonly { readonly do: string; readonly place: number }[];
 
-/** Walks the steps; with `away` the conversation is put away and revived before each of them. */
+/** Plays the steps; with `away` the conversation is put away and revived before each of them. */
 function play(list: Steps, settings: Overrides, away: boolean) {
   const rig = new Rig({ settings });
   /** Messages that others wait for. */
-  const owed: string[] = [];
+  const expected: string[] = [];
   const ids: string[] = [];
   let next = 0;
   for (const { do: what, place } of list) {
@@ -124,7 +124,7 @@ function play(list: Steps, settings: Overrides, away: boolean) {
     const isRunning = rig.attention === "engaged.running";
     if (what === "say") ids.push(relayed(rig, place % 2 === 0 ? "ann" : "bob", place));
     if (what === "hm") ids.push(relayed(rig, "eve", place, { text: "hm" }));
-    if ((what === "say" || what === "hm") && place < 3) owed.push(ids.at(-1) as string);
+    if ((what === "say" || what === "hm") && place < 3) expected.push(ids.at(-1) as string);
     if (what === "pass" && ids.length > 0) passed(rig, ids[next++ % ids.length] as string, place);
     if (what === "reply" && isRunning) rig.reply();
     if (what === "fail" && isRunning) rig.fail();
@@ -148,14 +148,14 @@ function play(list: Steps, settings: Overrides, away: boolean) {
     else if (run !== null) for (const { index } of run.open) rig.sent(index);
     if (rig.attention === "observing") break;
   }
-  return { rig, owed };
+  return { rig, expected };
 }
 
 describe.each(modes)("queue mode %s", (mode) => {
   property.prop([steps], { numRuns: 80 })(
     "nobody goes before his turn, every message is passed on once, nothing is left",
     (list) => {
-      const { rig, owed: expected } = play(list, { queue: { mode } }, false);
+      const { rig, expected } = play(list, { queue: { mode } }, false);
       expect(rig.attention).toBe("observing");
       expect(rig.conversation.context.relays).toEqual([]);
       const tokens = rig.of("relay.pass").map(({ token }) => token);

@@ -1,4 +1,4 @@
-/** The walk of a turn through the chart: batches, lanes, outcomes, locks, acks and typing. */
+/** The path of a turn through the chart: batches, turn slots, outcomes, locks, acks and typing. */
 import { describe, expect, test } from "vitest";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import { Rig } from "../../support/runtime/conversation-rig.ts";
@@ -37,7 +37,7 @@ describe("batches and turns", () => {
     expect(rig.outcomes()).toEqual(["T1 replied", "T2 replied"]);
   });
 
-  test("the k-th flush is the k-th turn, however late lanes come", () => {
+  test("the k-th flush is the k-th turn, however late slots come", () => {
     const rig = new Rig({ chat: direct, holdSlots: true, settings: { queue: { mode: "queue" } } });
     const said: string[] = [];
     for (let turn = 0; turn < 8; turn += 1) {
@@ -124,7 +124,7 @@ describe("batches and turns", () => {
     expect(rig.outcomes()).toEqual(["T1 replied"]);
   });
 
-  test("a turn is told how many people are here by the member list, not by who has spoken", () => {
+  test("a turn learns how many people are here from the member list, not by who has spoken", () => {
     const rig = new Rig();
     rig.step({
       type: "membership.read",
@@ -138,7 +138,7 @@ describe("batches and turns", () => {
     ]);
   });
 
-  test("deleting all that waits gives the lane back and ends the attention", () => {
+  test("deleting all that waits gives the slot back and ends the attention", () => {
     const rig = new Rig({ chat: direct, holdSlots: true });
     rig.say("ann", "oops", { id: "a" });
     rig.wait(500);
@@ -254,7 +254,7 @@ describe("a turn has exactly one outcome", () => {
     ]);
   });
 
-  test("a failure is told in a direct chat, plainly, and not in a group", () => {
+  test("a failure is reported in a direct chat, plainly, and not in a group", () => {
     const rig = new Rig({ chat: direct });
     rig.say("ann", "hi");
     rig.wait(500);

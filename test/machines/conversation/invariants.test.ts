@@ -25,7 +25,7 @@ describe("under any interleaving of events, stale ones included", () => {
       for (const make of story) {
         const event = make(rig);
         const turn = rig.conversation.context.run;
-        // A lane is granted under a new id, and only to who wants one; what else comes is stale.
+        // A slot is granted under a new id, and only to who wants one; what else comes is stale.
         if (event.type === "lane.granted" && turn !== null) continue;
         if (event.type === "lane.granted") rig.grant();
         else rig.step(event);
@@ -192,7 +192,7 @@ describe("invariant 9: backing off does not undo itself", () => {
 describe("invariant 10: the guard acts exactly when its limits were reached", () => {
   const bot = (rig: Rig) => rig.say("bot", "and you?", { bot: true, to: "us" });
 
-  test("four turns of a peer bot are clear, the fifth is told, the twentieth is the last", () => {
+  test("four turns of a peer bot are clear, the fifth is warned, the twentieth is the last", () => {
     const rig = new Rig();
     const rules: string[] = [];
     for (let line = 1; line <= 22; line += 1) {
@@ -221,7 +221,7 @@ describe("invariant 10: the guard acts exactly when its limits were reached", ()
     expect(bot(rig)).toBe("mention");
   });
 
-  test("history tells the guard nothing", () => {
+  test("history does not count for the guard", () => {
     const rig = new Rig();
     for (let line = 0; line < 5; line += 1) bot(rig);
     const { message } = rig.message("ann", "long ago");

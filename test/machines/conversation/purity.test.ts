@@ -56,7 +56,7 @@ function differing({ context: a }: Snapshot, { context: b }: Snapshot): string[]
   return names.filter((name) => a[name] !== b[name] && !isDeepStrictEqual(a[name], b[name]));
 }
 
-/** A command tells the states as well, which only the actor's owner sees. */
+/** A command carries the states as well, which only the actor's owner sees. */
 const emittedForm = (effects: readonly Effect[]): unknown[] =>
   effects.map((effect) => {
     if (effect.type !== "command") return effect;
@@ -66,7 +66,7 @@ const emittedForm = (effects: readonly Effect[]): unknown[] =>
 
 describe("transition() on frozen snapshots", () => {
   test.prop([stories, modes, fc.constantFrom(1, 20)], { numRuns: 60 })(
-    "walks every story as the running actors do, XState's and ours",
+    "plays every story as the running actors do, XState's and ours",
     (story, mode, cap) => {
       const rig = new Rig({ holdSlots: true, settings: { queue: { mode, cap, drop: "old" } } });
       const [first, begun] = initialTransition(conversationMachine, { settings: rig.settings });
@@ -133,9 +133,9 @@ describe("transition() on frozen snapshots", () => {
           isDeepStrictEqual(expected.value, compiled.value) &&
           isDeepStrictEqual(effectsOf(actions), effects);
         if (!same) {
-          const told = { seed, step, type: event.type };
-          expect([told, compiled.value, effects]).toEqual([
-            told,
+          const stepInfo = { seed, step, type: event.type };
+          expect([stepInfo, compiled.value, effects]).toEqual([
+            stepInfo,
             expected.value,
             effectsOf(actions),
           ]);
@@ -146,7 +146,7 @@ describe("transition() on frozen snapshots", () => {
         snapshot = compiled;
       }
     }
-    // So that a wanderer that stands still fails, too.
+    // So that a generator that produces nothing new fails, too.
     expect(seen.size).toBeGreaterThan(700);
     expect(emittedTypes.size).toBeGreaterThan(18);
   });

@@ -1,7 +1,7 @@
 /**
- * A walk to every state the chart can reach, from every state by every kind of event, told apart by
- * what matters and not by names and times. Bad states are not merely not found in random talks:
- * they are not on the map.
+ * A search of every state the chart can reach, from every state by every kind of event. States are
+ * compared by what matters, not by names and times. So a bad state is not merely absent from random
+ * stories: it cannot be reached.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import {
@@ -86,7 +86,7 @@ function eventsAt(
           rig.message("ann", "hm", { to: "us" }),
           rig.message("bob", "hm", { to: "us", attachments }),
           rig.message("bob", "hm"),
-          // The guard is beside the queue mode: one walk with bots is enough.
+          // The guard is beside the queue mode: one search with bots is enough.
           ...(mode === "collect" ? [rig.message("bot", "hm", { to: "us", bot: true })] : []),
         ];
   return [
@@ -110,7 +110,7 @@ function eventsAt(
     { type: "disengage", at },
     { type: "skip", at, turnId },
     { type: "command.applied", at, command: "status", args: [] },
-    // So are heartbeats: one walk with them is enough.
+    // So are heartbeats: one search with them is enough.
     ...(mode === "interrupt" ? [{ type: "heartbeat.due", at, route } as const] : []),
   ];
 }
@@ -140,7 +140,7 @@ function explore(mode: QueueMode): { places: Map<string, Place>; ways: Map<strin
   const open = [{ ...start, record: rig.conversation.record() }];
   for (let here = open.shift(); here !== undefined; here = open.shift()) {
     const { record, now } = here;
-    const revive = () => createConversation({ key: "walk", settings, record });
+    const revive = () => createConversation({ key: "search", settings, record });
     for (const event of eventsAt(revive(), now, rig, mode)) {
       const conversation = revive();
       conversation.step(event);

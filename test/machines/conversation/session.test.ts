@@ -76,7 +76,7 @@ describe("heartbeats", () => {
     expect(rig.runs).toHaveLength(1);
   });
 
-  test("the room is told nothing of one that failed", () => {
+  test("the room hears nothing of one that failed", () => {
     const rig = new Rig({ chat: direct, settings: { notifyRoom: "always" } });
     beat(rig);
     rig.fail("error");
@@ -161,7 +161,7 @@ describe("beside the answer", () => {
     expect(rig.of("transcript").map(({ text }) => text)).toEqual(["one", "two"]);
   });
 
-  test("reasoning that an answer replaces stands where the answer would", () => {
+  test("reasoning that an answer replaces is where the answer would be", () => {
     const rig = asked();
     beside(rig, 0, { aside: "reasoning", draft: true });
     beside(rig, 1, { edits: 0, to: 6 });
@@ -292,7 +292,7 @@ describe("a new session", () => {
     expect(rig.runs.at(-1)).toMatchObject({ turnId: "T2", afterAbort: false });
   });
 
-  test("without one, the same turn is steered, and its end is told", () => {
+  test("without one, the same turn is steered, and its end is reported", () => {
     const rig = new Rig({ chat: direct, settings: { queue: { mode: "steer" } } });
     rig.say("ann", "one", { id: "one" });
     rig.wait(500);
@@ -314,9 +314,9 @@ describe("what a transcript needs", () => {
     rig.wait(500);
     for (const turnId of ["T1", "T9"])
       rig.step({ type: "agent.usage", at: rig.now, turnId, ...tokens });
-    const told = rig.of("usage");
-    expect(told).toHaveLength(1);
-    expect(told[0]).toMatchObject({ turnId: "T1", ...tokens, costUsd: 0 });
+    const usage = rig.of("usage");
+    expect(usage).toHaveLength(1);
+    expect(usage[0]).toMatchObject({ turnId: "T1", ...tokens, costUsd: 0 });
   });
 
   test("messages that a running turn took in are named once", () => {

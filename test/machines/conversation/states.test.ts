@@ -198,7 +198,7 @@ function without(removed: string): Machine {
   return compileMachine(made);
 }
 
-/** Walks a story; what each step decided and wants done. */
+/** Plays a story; what each step decided and wants done. */
 function play(machine: Machine, events: readonly ConversationEvent[], input: object): string[] {
   let [snapshot] = initialTransition(machine, input as Parameters<typeof initialTransition>[1]);
   return events.map((event) => {
@@ -230,7 +230,7 @@ describe("the chart without a state", () => {
   const stories = Array.from({ length: 60 }, (_, seed) => story(seed + 1));
   const lived = stories.map(({ events, input }) => play(whole, events, input));
 
-  test("the same chart lives the same stories (so that a walk by chance fails)", () => {
+  test("the same chart lives the same stories (so that random results fail)", () => {
     const again = compileMachine(conversationMachine);
     for (const [place, { events, input }] of stories.entries())
       expect(play(again, events, input)).toEqual(lived[place]);

@@ -1,4 +1,4 @@
-/** Whom a line calls where several agents hear it: names anywhere in its author's own words. */
+/** Which agents a line calls where several agents hear it: names anywhere in its author's own words. */
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { callAtStart, narrowTo } from "../../../src/machines/engagement/called-agents.ts";
@@ -46,7 +46,7 @@ describe("a line", () => {
 });
 
 property.prop([fc.string(), fc.array(fc.constantFrom("scout", "ROVER", "boss", "Straße", "x"))])(
-  "whoever is called has a name in the text, and nobody else is",
+  "every called agent has a name in the text, and nobody else is",
   (noise, said) => {
     const text = [noise.replaceAll(/[>:@]/gu, ""), ...said].join(" ");
     const called = narrowTo(text, plain, agents);

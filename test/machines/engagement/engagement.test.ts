@@ -1,5 +1,5 @@
 /**
- * The invariants of the gate as properties, each safety claim with its positive twin, and a
+ * The invariants of the ladder as properties, each safety claim with its positive twin, and a
  * histogram that shows every rung is reached by the generators that claim so.
  */
 import { fc, test } from "@fast-check/vitest";

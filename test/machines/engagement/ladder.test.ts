@@ -169,7 +169,7 @@ describe("facts say what was found", () => {
     expect(facts({}, "always").always).toBe("activation is “always”");
   });
 
-  test("the always rung stands before the solo rung, and only in that activation", () => {
+  test("the always rung comes before the solo rung, and only in that activation", () => {
     const order = (activation: LadderFacts["activation"]) =>
       explainEngagement(inputOf(none, activation)).rungs.map(({ rule }) => rule);
     expect(order("ladder")).not.toContain("always");
@@ -211,7 +211,7 @@ describe("time", () => {
     });
   }
 
-  test("what stands beyond the cap is not looked at", () => {
+  test("text beyond the cap is not looked at", () => {
     const decide = (before: number) => {
       const one = inputOf({ ...none, crowd: true }, "ladder");
       const text = `${"a".repeat(before)}scout`;

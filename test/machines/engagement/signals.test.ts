@@ -1,4 +1,4 @@
-/** Facts come from the platform's structure; what it could not tell stays untold. */
+/** Facts come from the platform's structure; what it did not report stays unknown. */
 import { describe, expect, test } from "vitest";
 import { type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 import { ownWords, type SignalFacts, signalsOf } from "../../../src/machines/engagement/signals.ts";

@@ -39,7 +39,7 @@ describe("sticky credits", () => {
   );
 
   test.prop([ledgers, instants, instants])(
-    "what a sweep saw dead stays dead when the clock is set back",
+    "what was seen expired stays expired when the clock is set back",
     (ledger, now, back) => {
       const cleaned = removeExpiredCredits(ledger, now);
       const earlier = Math.max(0, now - back);
@@ -59,7 +59,7 @@ describe("sticky credits", () => {
     }).not.toThrow();
   });
 
-  test("a later grant overwrites, and sweeps what died", () => {
+  test("a later grant overwrites, and removes what expired", () => {
     const first = grantCredits({}, ["ann", "bo"], 0, 100);
     expect(grantCredits(first, ["ann"], 50, 100)).toEqual({ ann: 150, bo: 100 });
     expect(grantCredits(first, ["ann"], 100, 100)).toEqual({ ann: 200 });

@@ -90,7 +90,7 @@ describe("whatever the text", () => {
   );
 
   property.prop([texts, options])(
-    "nothing is lost but whitespace that would stand alone",
+    "nothing is lost but whitespace that would be alone",
     (text, given) => {
       let at = 0;
       for (const { from, to } of chunk(text, given)) {

@@ -103,7 +103,7 @@ ${currentHeading}
     expect(prompt.split(marker)).toHaveLength(2);
   });
 
-  test("the first turn is introduced, an aborted one is told about once", () => {
+  test("the first turn is introduced, an aborted one is mentioned once", () => {
     const first = composeTurnPrompt(turn({ introduce: true, afterAbort: true }));
     expect(first).toContain("This is a group. You are woken when someone mentions");
     expect(first).toContain("To stay silent, answer with exactly NO_REPLY.");
@@ -130,7 +130,7 @@ ${currentHeading}
   });
 });
 
-/** Lines that only the runtime may write: they stand at the start of a line. */
+/** Lines that only the runtime may write: they are at the start of a line. */
 const ours =
   /^(#|\[Chat messages|\[Current message|<|\*\*\[SYSTEM|… \d|Room: |Left unanswered|\[id )/;
 
@@ -184,7 +184,7 @@ const seen = (text: string) =>
 
 describe("words from the room stay words", () => {
   test.prop([attackTexts, attackTexts], { numRuns: 500 })(
-    "no text writes a line that looks like the runtime's, in any place it may stand",
+    "no text writes a line that looks like the runtime's, in any place it may be",
     (attack, other) => {
       const place = (text: string, label: string) =>
         composeTurnPrompt(

@@ -12,7 +12,7 @@ const config = scenarioConfig({
 const texts = () => new TextRedactor("a key", config);
 const word = fc.stringMatching(/^[a-z0-9]{1,20}$/);
 
-describe("stand-ins", () => {
+describe("pseudonyms", () => {
   test("are of the same form, the same each time, and never the word itself", () => {
     const words = new Pseudonyms("k", () => false);
     fc.assert(
@@ -57,7 +57,7 @@ describe("a redacted text", () => {
     expect(made).not.toMatch(/example|see|Hey/);
   });
 
-  test("replaces the name of another bot alike wherever it stands", () => {
+  test("replaces the name of another bot alike wherever it is", () => {
     const redactor = texts();
     redactor.noteBot("Relay");
     const [name = "", plural = ""] = redactor.text("relay relays").split(" ");

@@ -120,7 +120,7 @@ describe("bindings", () => {
     ).toBe("a1");
   });
 
-  test("a binding that an earlier one always beats is told, others are not", () => {
+  test("a binding that an earlier one always beats is reported, others are not", () => {
     const bindings = [
       bind({ channel: "x", guildId: "G" }, 1),
       bind({ channel: "x", guildId: "G", accountId: "w" }, 2),
@@ -131,45 +131,48 @@ describe("bindings", () => {
       bind({ channel: "x" }, 7),
       bind({ channel: "y" }, 8),
     ];
-    const told = routingWarnings(config({ bindings }));
-    expect(told.map((line) => line.split(": put")[0])).toEqual([
+    const warnings = routingWarnings(config({ bindings }));
+    expect(warnings.map((line) => line.split(": put")[0])).toEqual([
       "bindings[1]: it can never match, because bindings[0] matches before it",
       "bindings[3]: it can never match, because bindings[2] matches before it",
       "bindings[6]: it can never match, because bindings[5] matches before it",
     ]);
   });
 
-  test("one that two for all direct chats and all groups leave nothing to is told", () => {
+  test("one that two for all direct chats and all groups leave nothing to is reported", () => {
     const all = (kind: "direct" | "channel", n: number, more: object = {}) =>
       bind({ channel: "x", peer: { kind, id: "*" }, ...more }, n);
-    const told = (...bindings: Binding[]) => routingWarnings(config({ bindings })).join("\n");
+    const warningsFor = (...bindings: Binding[]) =>
+      routingWarnings(config({ bindings })).join("\n");
     const whole = bind({ channel: "x" }, 3);
-    expect(told(whole, all("direct", 1), all("channel", 2))).toBe(
+    expect(warningsFor(whole, all("direct", 1), all("channel", 2))).toBe(
       "bindings[0]: it can never match, because bindings[1] has every direct chat and bindings[2] " +
         "every group before it: give it a peer or remove it",
     );
-    expect(told(whole, all("direct", 1))).toBe("");
-    expect(told(whole, all("direct", 1), all("channel", 2, { accountId: "w" }))).toBe("");
+    expect(warningsFor(whole, all("direct", 1))).toBe("");
+    expect(warningsFor(whole, all("direct", 1), all("channel", 2, { accountId: "w" }))).toBe("");
     const work = bind({ channel: "x", accountId: "w", guildId: "G" }, 3);
-    expect(told(work, all("direct", 1), all("channel", 2, { accountId: "w" }))).toContain(
+    expect(warningsFor(work, all("direct", 1), all("channel", 2, { accountId: "w" }))).toContain(
       "bindings[0]: it can never match",
     );
-    expect(told(bind({ channel: "y" }, 3), all("direct", 1), all("channel", 2))).toBe("");
+    expect(warningsFor(bind({ channel: "y" }, 3), all("direct", 1), all("channel", 2))).toBe("");
   });
 
-  test("one for a place that several agents share is told", () => {
+  test("one for a place that several agents share is reported", () => {
     const bindings = [
       bind({ channel: "telegram", peer: { kind: "group", id: "-1" } }, 1),
       bind({ channel: "telegram", peer: { kind: "group", id: "-2" } }, 1),
     ];
-    const told = (broadcast: Record<string, string[]>) =>
+    const warningsFor = (broadcast: Record<string, string[]>) =>
       routingWarnings(config({ bindings, broadcast }));
-    expect(told({ "telegram:-1": ["a1", "a2"] })).toEqual([
+    expect(warningsFor({ "telegram:-1": ["a1", "a2"] })).toEqual([
       'bindings[0]: it hears nothing there, because broadcast["telegram:-1"] has that place: ' +
         "remove one of the two",
     ]);
-    expect(told({ "-2": ["a1", "a2"] }).join()).toContain("bindings[1]: it hears nothing there");
-    expect(told({ "irc:-1": ["a1", "a2"] })).toEqual([]);
+    expect(warningsFor({ "-2": ["a1", "a2"] }).join()).toContain(
+      "bindings[1]: it hears nothing there",
+    );
+    expect(warningsFor({ "irc:-1": ["a1", "a2"] })).toEqual([]);
   });
 
   const matches: fc.Arbitrary<Binding["match"]> = fc.record(
@@ -299,10 +302,10 @@ describe("bindings", () => {
   );
 
   property.prop([fc.array(withRoles, { maxLength: 12 })], { numRuns: 500 })(
-    "a binding is told as one that never matches exactly if no message it was written for finds it",
+    "a binding is reported as one that never matches exactly if no message it was written for finds it",
     (all) => {
       const of = config({ bindings: all.map((match) => bind(match, 1)) });
-      const told = new Set(
+      const warnings = new Set(
         routingWarnings(of).flatMap(
           (line) => /^bindings\[(\d+)\]: it can never/u.exec(line)?.[1] ?? [],
         ),
@@ -320,7 +323,7 @@ describe("bindings", () => {
             );
           }),
         );
-        expect([index, told.has(String(index))]).toEqual([index, !found]);
+        expect([index, warnings.has(String(index))]).toEqual([index, !found]);
       }
     },
   );
@@ -544,7 +547,7 @@ describe("what a message says", () => {
 });
 
 describe("names of agents in one room", () => {
-  const house = (names: Record<string, readonly string[]>, broadcast: object) => {
+  const configOf = (names: Record<string, readonly string[]>, broadcast: object) => {
     const list = Object.entries(names).map(([id, [name = id, ...aliases]]) => ({
       id,
       name,
@@ -552,10 +555,11 @@ describe("names of agents in one room", () => {
     }));
     return parseConfig({ agents: { list }, broadcast } as EarshotConfigInput);
   };
-  const told = (...given: Parameters<typeof house>) => routingWarnings(house(...given));
+  const warningsFor = (...given: Parameters<typeof configOf>) =>
+    routingWarnings(configOf(...given));
 
-  test("one that two listen to is told with its room and the fix, whatever its case", () => {
-    const lines = told(
+  test("one that two listen to is reported with its room and the fix, whatever its case", () => {
+    const lines = warningsFor(
       { a: ["Scout"], b: ["Rover", "SCOUT"] },
       { "irc:kitchen": ["a", "b"], "irc:cellar": ["b", "a"] },
     );
@@ -565,16 +569,16 @@ describe("names of agents in one room", () => {
     ]);
   });
 
-  test("one that stands in a name of the other is told", () => {
-    expect(told({ alpha: ["Ann"], beta: ["Joanna"] }, { k: ["alpha", "beta"] })).toEqual([
+  test("one that is part of a name of the other is reported", () => {
+    expect(warningsFor({ alpha: ["Ann"], beta: ["Joanna"] }, { k: ["alpha", "beta"] })).toEqual([
       'broadcast.k: the agents "alpha" and "beta" both hear "Joanna", as "Ann" is in it, ' +
         "so a call to one is a call to both: give agents.list[1] other names",
     ]);
   });
 
   test("agents that share no room may bear one name, and different names are fine", () => {
-    expect(told({ a1: ["Scout"], b1: ["Scout"] }, { k: ["a1"], l: ["b1"] })).toEqual([]);
-    expect(told({ a1: ["Scout"], b1: ["Rover"] }, { k: ["a1", "b1"] })).toEqual([]);
+    expect(warningsFor({ a1: ["Scout"], b1: ["Scout"] }, { k: ["a1"], l: ["b1"] })).toEqual([]);
+    expect(warningsFor({ a1: ["Scout"], b1: ["Rover"] }, { k: ["a1", "b1"] })).toEqual([]);
   });
 
   const word = fc.string({ unit: fc.constantFrom("a", "b", "ß", "S", "s", " "), maxLength: 4 });
@@ -583,9 +587,9 @@ describe("names of agents in one room", () => {
     { minLength: 1, maxLength: 3 },
   );
   property.prop([names, names, word, word], { numRuns: 500 })(
-    "they are told exactly if calling one by some name engages the other",
+    "they are reported exactly if calling one by some name engages the other",
     (ours, theirs, before, after) => {
-      const config = house({ first: ours, second: theirs }, { k: ["first", "second"] });
+      const config = configOf({ first: ours, second: theirs }, { k: ["first", "second"] });
       const callsBoth = [...ours, ...theirs, "first", "second"].some((name) => {
         const text = fold(`${before}${name.trim()}${after}`);
         return config.agents.list.every(

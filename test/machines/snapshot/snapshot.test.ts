@@ -13,7 +13,7 @@ import { defaults, Rig, settingsWith } from "../../support/runtime/conversation-
 const start = 1_763_700_000_000;
 const revive = (record: string) => createConversation({ key: "k", settings: defaults, record });
 
-/** A room as it stands after a morning: two people, an exchange each, nothing owed. */
+/** A room as it is after a morning: two people, an exchange each, nothing due. */
 function typicalRoom(): Rig {
   const rig = new Rig({ chat: { id: "-1001234567890", kind: "group" } });
   rig.now = start;

@@ -94,7 +94,7 @@ describe("direct talk", () => {
     expect(draftOf(listen([said(2, "One."), end], writing))).toBe("");
   });
 
-  test("a block that is delivered before its last letters were told is not shown twice", () => {
+  test("a block that is delivered before its last letters came is not shown twice", () => {
     const delta = (text: string): ServerFrame => ({ type: "delta", turnId: "t2", text });
     const start: ServerFrame = { type: "turn", turnId: "t2", state: "start" };
     const writing = listen([taken(1), start, delta("One.\n\n<b>Two</b")]);
@@ -106,8 +106,8 @@ describe("direct talk", () => {
     const file = { id: "f1", kind: "image", mime: "image/png", bytes: 5, name: "hat.png" } as const;
     const mine = { ...taken(1), attachments: [file, { kind: "nothing" }] } as ServerFrame;
     const sound = { id: "f2", kind: "audio" } as const;
-    const told: ServerFrame = { type: "attached", id: "t2:0", attachments: [sound] };
-    const talk = listen([mine, said(2, "One."), told, told]);
+    const attached: ServerFrame = { type: "attached", id: "t2:0", attachments: [sound] };
+    const talk = listen([mine, said(2, "One."), attached, attached]);
     expect(talk.entries.map((entry) => (entry.kind === "quiet" ? [] : entry.files))).toEqual([
       [file],
       [sound],

@@ -61,7 +61,7 @@ describe("where the page looks", () => {
     expect(asked.every(({ view }) => view === "v1")).toBe(true);
   });
 
-  test("is told to a stream that opened with something older", async () => {
+  test("is sent to a stream that opened with something older", async () => {
     const { looker, asked } = looked();
     looker.path();
     looker.look({ find: "kit" });

@@ -142,7 +142,7 @@ describe("what has happened in the simulated room", () => {
     expect(reply).toMatchObject({ tookMs: 1_400, quote: { id: "m1" }, cause: { id: "m1" } });
   });
 
-  test("a reaction is shown while it stands", () => {
+  test("a reaction is shown while it lasts", () => {
     const acks = (now: number) => rowsAt(room, answer, now)[0];
     expect(acks(10)).toMatchObject({ acks: ["👀"], verdict: { rule: "mention" } });
     expect(acks(1_400)).toMatchObject({ acks: [] });
