@@ -54,7 +54,7 @@ describe("a permission that is left to an owner", () => {
     await world.talk("/approve", { direct: true });
     expect(texts(world).at(-1)).toMatch(/^No agent waits/);
     await world.talk(`/approve ${idIn(world)}`, { direct: true });
-    expect(texts(world)).toContain("told: once");
+    expect(texts(world)).toContain("reported: once");
     await world.runtime.stop();
   });
 
@@ -64,9 +64,9 @@ describe("a permission that is left to an owner", () => {
     const [outcome] = await world.say(`/approve ${idIn(world)} always`, { author: bob });
     await world.pass(3_000);
     expect(outcome?.receivers[0]?.verdict?.decision).not.toBe("command");
-    expect(texts(world).filter((text) => text.startsWith("told"))).toEqual([]);
+    expect(texts(world).filter((text) => text.startsWith("reported"))).toEqual([]);
     await world.talk(`/approve ${idIn(world)}`, { direct: true });
-    expect(texts(world)).toContain("told: once");
+    expect(texts(world)).toContain("reported: once");
     await world.runtime.stop();
   });
 
@@ -109,7 +109,7 @@ describe("a permission that is left to an owner", () => {
     const again = /\/approve (\w+) once/.exec(texts(world).slice(1).join("\n"))?.[1];
     expect(again).toMatch(/^\w{4}$/);
     await world.talk(`/approve ${again}`, { direct: true });
-    expect(texts(world)).toContain("told: once");
+    expect(texts(world)).toContain("reported: once");
     await world.runtime.stop();
   });
 
