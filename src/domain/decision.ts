@@ -81,6 +81,10 @@ export type Trigger = (typeof triggers)[number];
 export const activations = ["ladder", "mention", "always"] as const;
 export type Activation = (typeof activations)[number];
 
+/** `called`: `sticky` and `solo-human` are off in broadcast channels; `ladder`: as in groups. */
+export const broadcasts = ["called", "ladder"] as const;
+export type Broadcasts = (typeof broadcasts)[number];
+
 /** Someone who has spoken in the room. */
 export interface Participant {
   readonly id: AuthorId;
@@ -112,6 +116,8 @@ export interface EngagementInput {
     readonly mentionsOthers: boolean;
     readonly repliesToSelf: boolean;
     readonly repliesToOther: boolean;
+    /** A channel in which only few may post; the rest read. @default false */
+    readonly inBroadcast?: boolean;
     /** Rooms where only rule 1 may engage beyond solo (code reviews). */
     readonly explicitOnly?: boolean;
     /**
@@ -130,6 +136,8 @@ export interface EngagementInput {
       readonly mode: "one-shot" | "sliding";
       readonly holdDuringTurn: boolean;
     };
+    /** What a post in a broadcast channel takes to engage. @default "called" */
+    readonly broadcasts?: Broadcasts;
     /** @default 60000 */
     readonly freshMembershipMs?: number;
     /** @default 7 */

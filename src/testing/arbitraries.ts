@@ -84,6 +84,7 @@ const messageSignals = fc.record(
     authorId: fc.constantFrom(...authorIds),
     isDirect: rarely(2),
     inThread: rarely(3),
+    inBroadcast: rarely(1),
     mentionsSelf: rarely(1),
     mentionsOthers: rarely(2),
     repliesToSelf: rarely(1),
@@ -115,6 +116,7 @@ const rules: fc.Arbitrary<EngagementInput["rules"]> = fc.record({
     { weight: 2, arbitrary: fc.constant("always" as const) },
   ),
   aliases: fc.subarray([...sampleNames], { maxLength: 2 }),
+  broadcasts: fc.constantFrom("called" as const, "ladder" as const),
   stickiness: fc.record({
     enabled: rarely(8),
     windowMs: fc.constantFrom(1, 900_000),

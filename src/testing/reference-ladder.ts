@@ -25,6 +25,8 @@ export interface LadderFacts {
   readonly bot: boolean;
   readonly activation: EngagementInput["rules"]["activation"];
   readonly explicitOnly: boolean;
+  /** A post in a broadcast channel, where nobody but the called answer. */
+  readonly calledOnly: boolean;
   /** Calls other agents of the chat, and not us. */
   readonly calledOthers: boolean;
 }
@@ -96,6 +98,7 @@ export function ladderFacts(input: EngagementInput): LadderFacts {
     bot: message.authorIsBot,
     activation: rules.activation,
     explicitOnly: message.explicitOnly === true,
+    calledOnly: message.inBroadcast === true && rules.broadcasts !== "ladder",
     calledOthers: message.namesOnly !== undefined,
   };
 }
@@ -108,7 +111,7 @@ export function referenceRule(facts: LadderFacts): Rule {
   if (facts.reply) return "reply";
   const named = facts.alias && !facts.explicitOnly;
   if (facts.activation === "mention") return named ? "alias" : "default";
-  const credited = (facts.live || facts.held) && !facts.explicitOnly;
+  const credited = (facts.live || facts.held) && !facts.explicitOnly && !facts.calledOnly;
   const elsewhere = facts.mentionsOthers || facts.repliesElsewhere || facts.namesPeer;
   if (credited && !facts.isDirect && facts.humans > 1 && elsewhere && !named)
     return "addressed-elsewhere";
@@ -120,7 +123,7 @@ export function referenceRule(facts: LadderFacts): Rule {
   const always = facts.activation === "always" && !facts.explicitOnly;
   if (facts.unknownThread && !always) return "thread-unknown";
   if (always && !facts.bot) return "always";
-  if (facts.humans <= 1 && !facts.bot) return "solo-human";
+  if (facts.humans <= 1 && !facts.bot && !facts.calledOnly) return "solo-human";
   return "default";
 }
 

@@ -93,6 +93,7 @@ export class ReferenceConversation {
         authorIsBot: this.speakers.get(author.id)?.isBot === true,
         isDirect: chat.kind === "direct",
         inThread: thread !== null,
+        inBroadcast: chat.kind === "channel",
         mentionsSelf: self,
         mentionsOthers: !self && mentions.length > 0,
         repliesToSelf: replyTo?.authorIsSelf === true,

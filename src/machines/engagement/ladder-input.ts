@@ -49,6 +49,8 @@ export class LadderCase {
   readonly input: EngagementInput;
   /** Sticky, alias and always are off where only rule 1 and solo-human may engage. */
   readonly explicitOnly: boolean;
+  /** Sticky and solo-human are off: a post in a broadcast channel is for its readers. */
+  readonly calledOnly: boolean;
   /** No rung is switched off for this message. */
   readonly unrestricted: boolean;
   #text: string | undefined;
@@ -60,7 +62,9 @@ export class LadderCase {
   constructor(input: EngagementInput) {
     this.input = input;
     this.explicitOnly = input.message.explicitOnly === true;
-    this.unrestricted = !this.explicitOnly && input.rules.activation === "ladder";
+    this.calledOnly = input.message.inBroadcast === true && input.rules.broadcasts !== "ladder";
+    this.unrestricted =
+      !this.explicitOnly && !this.calledOnly && input.rules.activation === "ladder";
   }
 
   triggers(trigger: Trigger): boolean {

@@ -27,6 +27,8 @@ const notInMention: Switch = (one) =>
   one.input.rules.activation === "mention" ? "off: activation is “mention”" : null;
 const notExplicit: Switch = (one) =>
   one.explicitOnly ? "off: only mentions and replies count here" : null;
+const notInBroadcast: Switch = (one) =>
+  one.calledOnly ? "off: posts in a broadcast channel are for its readers" : null;
 const notWhenAlways: Switch = (one) =>
   one.input.rules.activation === "always" && !one.explicitOnly
     ? "off: activation is “always”"
@@ -76,7 +78,7 @@ const elsewhere: LadderRung = rung({
   tier: 2,
   rule: "addressed-elsewhere",
   decision: "observe",
-  switches: [notInMention, notExplicit],
+  switches: [notInMention, notExplicit, notInBroadcast],
   test: (one) =>
     one.credit !== "none" && one.multiHumanGroup && one.aim !== null && one.alias === -1,
   fact: facts.addressedElsewhere,
@@ -105,7 +107,7 @@ const upToPeers: readonly LadderRung[] = [
     tier: 2,
     rule: "sticky",
     decision: "engage",
-    switches: [notInMention, notExplicit],
+    switches: [notInMention, notExplicit, notInBroadcast],
     test: (one) => one.credit !== "none",
     fact: facts.sticky,
   }),
@@ -157,7 +159,7 @@ const bottom: readonly LadderRung[] = [
     tier: 5,
     rule: "solo-human",
     decision: "engage",
-    switches: [notInMention],
+    switches: [notInMention, notInBroadcast],
     test: (one) => !one.input.message.authorIsBot && one.humans <= 1,
     fact: facts.soloHuman,
   }),

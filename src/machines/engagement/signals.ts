@@ -33,6 +33,7 @@ export function signalsOf(message: Inbound, facts: SignalFacts): EngagementInput
     authorIsBot: message.author.isBot,
     isDirect: message.chat.kind === "direct",
     inThread: message.thread !== null,
+    inBroadcast: message.chat.kind === "channel",
     mentionsSelf: self,
     mentionsOthers: !self && message.mentions.length > 0,
     repliesToSelf: parent === "self",

@@ -50,6 +50,7 @@ describe("defaults", () => {
     expect(defaultConfig.engagement).toEqual({
       trigger: ["dm", "mention", "reply"],
       activation: "ladder",
+      broadcasts: "called",
       stickiness: { enabled: true, windowMs: 900_000, mode: "one-shot", holdDuringTurn: true },
       freshMembershipMs: 60_000,
       participantDays: 7,

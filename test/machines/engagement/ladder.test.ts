@@ -29,6 +29,7 @@ const flags = [
   "bot",
   "explicitOnly",
   "calledOthers",
+  "calledOnly",
 ] as const;
 type Flags = Record<(typeof flags)[number], boolean>;
 
@@ -48,6 +49,7 @@ function inputOf(on: Flags, activation: LadderFacts["activation"]): EngagementIn
       repliesToSelf: on.reply,
       repliesToOther: on.repliesElsewhere,
       explicitOnly: on.explicitOnly,
+      inBroadcast: on.calledOnly,
       ...(on.calledOthers ? { namesOnly: ["Rover"] } : {}),
     },
     rules: {
@@ -93,7 +95,7 @@ test("every combination of facts, in every activation, comes to the reference's 
     }
   }
   expect(wrong).toEqual([]);
-  expect(compared).toBe(3 * 16_384);
+  expect(compared).toBe(3 * 32_768);
 });
 
 const none = Object.fromEntries(flags.map((flag) => [flag, false])) as Flags;
@@ -151,6 +153,19 @@ describe("facts say what was found", () => {
       "solo-human": "2 people here",
       default: "nothing matched",
     });
+  });
+
+  test("a post in a broadcast channel is for its readers, unless it calls us", () => {
+    const off = "off: posts in a broadcast channel are for its readers";
+    expect(facts({ calledOnly: true, live: true })).toMatchObject({
+      sticky: off,
+      "solo-human": off,
+    });
+    expect(facts({ calledOnly: true, alias: true }).alias).toBe("contains “Scout”");
+    const post = inputOf({ ...none, calledOnly: true }, "ladder");
+    expect(decideEngagement(post)).toMatchObject({ decision: "observe", rule: "default" });
+    const rules = { ...post.rules, broadcasts: "ladder" as const };
+    expect(decideEngagement({ ...post, rules }).rule).toBe("solo-human");
   });
 
   test("what is found is named, what is not reached says so", () => {

@@ -5,7 +5,7 @@
  * follow the same rules as people except the last.
  */
 import { z } from "zod";
-import { activations, triggers } from "../../decision.ts";
+import { activations, broadcasts, triggers } from "../../decision.ts";
 import { count, ms, section } from "./section.ts";
 
 const stickiness = section(
@@ -35,6 +35,11 @@ const own = section(
       .describe(
         "`mention`: only triggers and names engage; `always`: every message of a person engages.",
       ),
+    broadcasts: z
+      .enum(broadcasts)
+      .describe(
+        "Posts in broadcast channels: `called`: `sticky` and `solo-human` are off; `ladder`: as in groups.",
+      ),
     freshMembershipMs: ms.describe(
       "Member counts younger than this are trusted; older ones can only prevent engagement.",
     ),
@@ -45,6 +50,7 @@ const own = section(
   {
     trigger: ["dm", "mention", "reply"],
     activation: "ladder",
+    broadcasts: "called",
     freshMembershipMs: 60_000,
     participantDays: 7,
   },

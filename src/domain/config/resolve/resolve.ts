@@ -123,6 +123,7 @@ export function resolveSettings(
     engagement: {
       trigger: engagement.trigger.filter(isTrigger),
       activation: engagement.activation,
+      broadcasts: engagement.broadcasts,
       aliases: entry === undefined ? [scope.agentId] : agentAliases(entry),
       stickiness: engagement.stickiness,
       freshMembershipMs: engagement.freshMembershipMs,
