@@ -82,10 +82,14 @@ test.each(["hook", "API"])(
     const [m1] = await house.daemon.runtime.why("m1");
     expect(m1?.recorded).toMatchObject({ decision: "observe" });
     const key = encodeURIComponent(m1?.key ?? "");
-    const transcript = await (await house.api(`/api/sessions/${key}/transcript`)).text();
-    expect(transcript).toContain("lunch at one");
-    expect(transcript).not.toContain("lunch at noon");
-    expect(transcript).not.toContain("pizza?");
+    const history = await (await house.api(`/api/rooms/${key}/history`)).json();
+    const { entries } = history as { entries: { kind: string; id?: string; text?: string }[] };
+    expect(entries).toContainEqual(
+      expect.objectContaining({ kind: "edited", id: "m1", text: "lunch at one" }),
+    );
+    expect(entries).toContainEqual(expect.objectContaining({ kind: "deleted", id: "m2" }));
+    const [m3] = await house.daemon.runtime.why("m3");
+    expect(m3?.membership).toMatchObject({ humans: 2 });
   },
 );
 
