@@ -178,6 +178,8 @@ export const limits = {
   sendAttemptsMax: 2_000,
   /** Messages being edited in place while an answer grows. */
   draftsMax: 10_000,
+  /** Conversations whose last message is remembered for the pause before the next one. */
+  pacedConversationsMax: 10_000,
   /** Shortest time between two such edits in one room. */
   draftEditMsMin: 1_000,
   /** Pause after a failed edit, where the platform names none. */

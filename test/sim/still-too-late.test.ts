@@ -34,7 +34,8 @@ test("a head that is over before it is tried lets those behind it start, each on
   for (const conv of [1, 3, 2, 5, 4]) {
     const route = { channel: "irc", account: "default", chat: { id: `${conv}` } };
     const row = { conv, kind: "reply", dueAt: 0 };
-    slots.add({ delivery: { row, body: { route } }, expiry: null, queue: null } as QueuedDelivery);
+    const item = { delivery: { row, body: { route } }, expiry: null, queue: null };
+    slots.add(item as QueuedDelivery, 0);
   }
   isReady = true;
   slots.wake("irc", "default");

@@ -7,6 +7,9 @@
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import type { Piece } from "./output-sequencer.ts";
 
+/** The shortest text that can be merged: a paragraph break and one character. */
+const joinedUnitsMin = 3;
+
 export interface CoalesceOptions {
   readonly clock: Clock;
   /** 0: every piece is sent immediately. */
@@ -27,8 +30,11 @@ export class Coalescer {
     this.#options = options;
   }
 
-  /** @param joint separates this piece from the previous one when they are merged. */
-  add(piece: Piece & { readonly opens: string }, joint: string): void {
+  /**
+   * @param joint separates this piece from the previous one when they are merged.
+   * @param ends the piece ends a message: only then can the next one fit behind it.
+   */
+  add(piece: Piece & { readonly opens: string }, joint: string, ends: boolean): void {
     const { idleMs, enough, max, clock } = this.#options;
     const held = this.#held;
     const merges =
@@ -41,7 +47,8 @@ export class Coalescer {
     const from = merges ? held.from : piece.from;
     this.#held = { text, from, to: piece.to, closes: piece.closes };
     this.stop();
-    if (idleMs === 0 || text.length >= enough) this.flush();
+    const waits = idleMs > 0 && ends && text.length < enough && text.length <= max - joinedUnitsMin;
+    if (!waits) this.flush();
     else this.#timer = clock.setTimer(clock.now() + idleMs, () => this.flush());
   }
 

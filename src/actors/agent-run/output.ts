@@ -329,11 +329,11 @@ export class TurnOutput {
     this.#starts = true;
   }
 
-  #deliver({ text, from, to, opens, closes }: Block): void {
+  #deliver({ text, from, to, opens, closes, final }: Block): void {
     this.#sight = null;
     if (this.#muted) return;
     const piece = { text, from: this.#base + from, to: this.#base + to, opens, closes };
-    if (this.#mode === "block") this.#coalescer.add(piece, this.#starts ? messageGap : "");
+    if (this.#mode === "block") this.#coalescer.add(piece, this.#starts ? messageGap : "", final);
     else this.#sequencer.say(piece);
     this.#starts = false;
   }

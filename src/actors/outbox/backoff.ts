@@ -2,13 +2,17 @@
  * How long to wait before a row is tried again, and between two messages of one answer. Randomness
  * comes from the port, so a simulation waits the same every time.
  */
+import { LRUCache } from "lru-cache";
+import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { Clock, OutboxRow, Random } from "../../domain/ports/index.ts";
 import { type Delivery, isText } from "./row-body.ts";
 
 export interface Backoff {
-  /** When the next text may be sent: pauses like a person between two blocks of one answer. */
-  between(last: Delivery, next: Delivery | undefined): Millis;
+  /** A text of an answer has ended. */
+  ended(delivery: Delivery): void;
+  /** When the first of a queue may be sent: pauses like a person between two blocks of one answer. */
+  notBefore(next: Delivery | undefined): Millis;
   /** In ms: as long as the platform asks; if it names no time, longer after every attempt. */
   afterTry(row: OutboxRow, askedMs: number | null): number;
 }
@@ -19,14 +23,22 @@ const backoffMsMax = 60_000;
 const quickTriesMax = 8;
 
 export function createBackoff(clock: Clock, random: Random): Backoff {
+  /** The last text of each conversation whose answers have pauses. */
+  const last = new LRUCache<number, { readonly turnId: string; readonly at: Millis }>({
+    max: limits.pacedConversationsMax,
+  });
   return {
-    between(last, next) {
-      if (next === undefined || !isText(last) || !isText(next)) return 0;
+    ended({ row, body }) {
+      if (!("pauseMs" in body)) return;
+      last.set(row.conv, { turnId: row.turnId, at: clock.now() });
+    },
+    notBefore(next) {
+      if (next === undefined || !isText(next)) return 0;
       const { pauseMs } = next.body;
-      const isSameAnswer = last.row.turnId === next.row.turnId && last.body.aside === undefined;
-      if (pauseMs === undefined || !isSameAnswer) return 0;
+      const before = last.get(next.row.conv);
+      if (pauseMs === undefined || before?.turnId !== next.row.turnId) return 0;
       const [min, max] = pauseMs;
-      return clock.now() + min + Math.floor(random.next(next.row.id) * (max - min));
+      return before.at + min + Math.floor(random.next(next.row.id) * (max - min));
     },
     afterTry({ id, attempts }, askedMs) {
       if (askedMs !== null) return Math.max(askedMs, attempts > quickTriesMax ? backoffMsMin : 1);

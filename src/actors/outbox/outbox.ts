@@ -237,7 +237,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
 
   async function done(item: QueuedDelivery, row: OutboxRow): Promise<void> {
     await end(item, row);
-    queues.next(item, pace.between(item.delivery, queues.following(item)?.delivery));
+    pace.ended(item.delivery);
+    queues.next(item, pace.notBefore(queues.following(item)?.delivery));
   }
 
   function add(row: OutboxRow, counted = true): void {
@@ -258,7 +259,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
         log("warn", "outbox.stopped", { id: row.id, error: String(error) }),
       );
     });
-    queues.add(item);
+    queues.add(item, pace.notBefore(delivery));
   }
 
   /** Cancels the reaction that a row removes; true: the row has nothing to do then. */

@@ -20,7 +20,8 @@ export interface QueuedDelivery {
 }
 
 export interface SendQueues {
-  add(item: QueuedDelivery): void;
+  /** The row goes to the end; if it is the first, it is not sent before `notBefore`. */
+  add(item: QueuedDelivery, notBefore: Millis): void;
   /** Removes a row that is not being sent. */
   remove(item: QueuedDelivery): void;
   /** The attempt has ended and the row stays open: it is the head again at `dueAt`. */
@@ -160,10 +161,10 @@ export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQ
   }
 
   return {
-    add(item) {
+    add(item, notBefore) {
       const queue = queueOf(item);
       queue.items.push(item);
-      if (queue.items.length === 1 && queue.state === "idle") line(queue);
+      if (queue.items.length === 1 && queue.state === "idle") line(queue, notBefore);
     },
     remove(item) {
       const queue = queueOf(item);

@@ -106,6 +106,25 @@ describe("small blocks", () => {
     expect(texts()).toHaveLength(2);
   });
 
+  test("that cannot be merged with what follows leave at once", () => {
+    const { says, texts, clock } = outputOf({ stream: block });
+    const intro = `${line.repeat(27).trim()}\n`;
+    const code = `\`\`\`\n${"x = 1;\n".repeat(85)}\`\`\`\n`;
+    says(`${intro}${code}${line.repeat(8)}`);
+    expect(texts()).toEqual([intro]);
+    expect(clock.now()).toBe(0);
+  });
+
+  test("that leave no capacity for another message leave at once", () => {
+    const { output, says, texts } = outputOf({ stream: { ...block, minChars: 1_200 } });
+    says("x".repeat(1_197));
+    output.endMessage();
+    expect(texts()).toEqual([]);
+    says("y".repeat(1_198));
+    output.endMessage();
+    expect(texts().map(({ length }) => length)).toEqual([1_197, 1_198]);
+  });
+
   test("leave at once where coalescing is off", () => {
     const { output, says, texts } = outputOf({ stream: { ...block, coalesceIdleMs: 0 } });
     says("one");

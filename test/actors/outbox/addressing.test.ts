@@ -101,6 +101,32 @@ describe("a pause between blocks", () => {
     expect(new Set(all).size).toBeGreaterThan(5);
   });
 
+  test("is kept while the answer still arrives, and is over if the next part takes longer", async () => {
+    const config = { stream: { ...blocks, humanDelay: { minMs: 2_000, maxMs: 2_000 } } };
+    const world = await started(config);
+    const steps = [0, 300, 900, 5_000].flatMap((waitMs, index) => [
+      { waitMs },
+      { text: `part ${index}` },
+      { messageEnd: true as const },
+    ]);
+    world.runs.push({ afterMs: 0, steps });
+    await world.say("go", { direct: true });
+    await world.pass(20_000);
+    expect(world.sent.map(({ text }) => text)).toEqual(["part 0", "part 1", "part 2", "part 3"]);
+    expect(gaps(world)).toEqual([2_000, 2_000, 2_200]);
+  });
+
+  test("is not made before the next answer", async () => {
+    const config = { stream: { ...blocks, humanDelay: { minMs: 9_000, maxMs: 9_000 } } };
+    const world = await started(config);
+    world.runs.push(parts("one"), parts("two"));
+    await world.say("go", { direct: true });
+    await world.pass(1_000);
+    await world.say("go on", { direct: true });
+    await world.pass(1_000);
+    expect(gaps(world)).toEqual([1_000]);
+  });
+
   test("off: none", async () => {
     expect((await paced("off", 1)).gaps).toEqual([0, 0, 0]);
   });
