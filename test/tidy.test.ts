@@ -113,6 +113,8 @@ const plain: readonly string[] = [
   "test/web/",
   "test/domain/",
   "test/support/machines/",
+  "test/daemon/",
+  "test/docs/",
   "test/layering.test.ts",
   "test/start-imports.test.ts",
 ];

@@ -26,7 +26,7 @@ export default {
   hooks: { "message.sending": ({ text }) => ({ text: text + " (signed)" }) },
 };`;
 
-async function house(more: Record<string, unknown> = {}) {
+async function openDaemon(more: Record<string, unknown> = {}) {
   const stateDir = newFolder();
   mkdirSync(join(stateDir, "home"));
   writeFileSync(join(stateDir, "agent.mjs"), agent);
@@ -77,7 +77,7 @@ async function sent(daemon: Daemon): Promise<string[]> {
 }
 
 test("an agent is woken while its file asks for something, and heard if it has something to say", async () => {
-  const { start, beat, logged } = await house({ heartbeat: { everyMs: 1_000 } });
+  const { start, beat, logged } = await openDaemon({ heartbeat: { everyMs: 1_000 } });
   const daemon = await start();
   await say(daemon, "m1", "hi");
   await expect.poll(() => sent(daemon), patience).toEqual(["You said hi"]);
@@ -109,7 +109,7 @@ test("an agent is woken while its file asks for something, and heard if it has s
 }, 120_000);
 
 test("a plugin that the config names has its word, also after a reload of the rest", async () => {
-  const { start } = await house({ plugins: ["./plugin.mjs"] });
+  const { start } = await openDaemon({ plugins: ["./plugin.mjs"] });
   const daemon = await start();
   await say(daemon, "m1", "hi");
   await expect.poll(() => sent(daemon), patience).toEqual(["You said hi (signed)"]);
@@ -117,7 +117,7 @@ test("a plugin that the config names has its word, also after a reload of the re
 });
 
 test("one that cannot be loaded keeps the daemon from starting, and nothing stays behind", async () => {
-  const { start, stateDir } = await house({ plugins: ["./plugin.mjs", "./nowhere.mjs"] });
+  const { start, stateDir } = await openDaemon({ plugins: ["./plugin.mjs", "./nowhere.mjs"] });
   const refusal = await start().then(
     () => null,
     (error: unknown) => error,
@@ -134,17 +134,17 @@ test("one that cannot be loaded keeps the daemon from starting, and nothing stay
 });
 
 test("a plugin's channel is a channel of the config, and no hook is given a secret", async () => {
-  const { start, stateDir } = await house({
+  const { start, stateDir } = await openDaemon({
     plugins: ["./channel.mjs"],
     channels: { pigeon: { accounts: { default: { apiToken: "s3cret-pigeon" } } } },
     access: { dmPolicy: "open" },
   });
-  const told = join(stateDir, "told.txt");
+  const lines = join(stateDir, "told.txt");
   writeFileSync(
     join(stateDir, "channel.mjs"),
     `
 import { appendFileSync } from "node:fs";
-const tell = (event) => appendFileSync(${JSON.stringify(told)}, JSON.stringify(event) + "\\n");
+const tell = (event) => appendFileSync(${JSON.stringify(lines)}, JSON.stringify(event) + "\\n");
 export default {
   name: "pigeon",
   hooks: {
@@ -183,7 +183,7 @@ export default {
   const { readFileSync } = await import("node:fs");
   const all = () => {
     try {
-      return readFileSync(told, "utf8");
+      return readFileSync(lines, "utf8");
     } catch {
       return "";
     }

@@ -53,7 +53,7 @@ test.each(["hook", "API"])(
   "edits, deletions and member counts by the %s reach the room",
   async (way) => {
     const out = await receiver();
-    const house = await openHookDaemon({
+    const server = await openHookDaemon({
       ...scripted,
       engagement: { activation: "ladder" },
       channels: webhook({ hook: { secret: hookSecret }, url: out.url, secret: outSecret }),
@@ -63,8 +63,8 @@ test.each(["hook", "API"])(
       const headers = { "content-type": "application/json" };
       const answer =
         way === "hook"
-          ? await house.post(kitchen, text, signed(text))
-          : await house.api("/api/inbound", { method: "POST", body: text, headers });
+          ? await server.post(kitchen, text, signed(text))
+          : await server.api("/api/inbound", { method: "POST", body: text, headers });
       expect(answer.status).toBe(200);
       return answer.text();
     };
@@ -79,23 +79,23 @@ test.each(["hook", "API"])(
     ]);
     await post(message("m3", "and you?", { ...account, mentions: [{ id: "us", isSelf: true }] }));
     await expect.poll(() => out.got.some(({ text }) => text === "ok")).toBe(true);
-    const [m1] = await house.daemon.runtime.why("m1");
+    const [m1] = await server.daemon.runtime.why("m1");
     expect(m1?.recorded).toMatchObject({ decision: "observe" });
     const key = encodeURIComponent(m1?.key ?? "");
-    const history = await (await house.api(`/api/rooms/${key}/history`)).json();
+    const history = await (await server.api(`/api/rooms/${key}/history`)).json();
     const { entries } = history as { entries: { kind: string; id?: string; text?: string }[] };
     expect(entries).toContainEqual(
       expect.objectContaining({ kind: "edited", id: "m1", text: "lunch at one" }),
     );
     expect(entries).toContainEqual(expect.objectContaining({ kind: "deleted", id: "m2" }));
-    const [m3] = await house.daemon.runtime.why("m3");
+    const [m3] = await server.daemon.runtime.why("m3");
     expect(m3?.membership).toMatchObject({ humans: 2 });
   },
 );
 
 test("what is wrong with an edit is named by its place, and nothing of the body is taken", async () => {
-  const house = await openHookDaemon({ channels: webhook({ hook: { secret: hookSecret } }) });
-  const before = house.rows();
+  const server = await openHookDaemon({ channels: webhook({ hook: { secret: hookSecret } }) });
+  const before = server.rows();
   const wrong: [unknown, string][] = [
     [{ edit: { chat: "room", text: "no id" } }, "edit.id"],
     [[message("m1", "hi"), { delete: { chat: "room", id: 7 } }], "1.delete.id"],
@@ -105,11 +105,11 @@ test("what is wrong with an edit is named by its place, and nothing of the body 
   ];
   for (const [body, place] of wrong) {
     const text = JSON.stringify(body);
-    const answer = await house.post(kitchen, text, signed(text));
+    const answer = await server.post(kitchen, text, signed(text));
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain(place);
   }
-  expect(house.rows()).toBe(before);
+  expect(server.rows()).toBe(before);
 });
 
 test("typing and reactions are posted to an account that asks for them, and to no other", async () => {
@@ -118,7 +118,7 @@ test("typing and reactions are posted to an account that asks for them, and to n
     [asks, ["typing", "reactions"]],
     [quiet, undefined],
   ] as const) {
-    const house = await openHookDaemon({
+    const server = await openHookDaemon({
       ...scripted,
       messages: { ackReaction: "eyes" },
       typing: { mode: "instant" },
@@ -130,9 +130,9 @@ test("typing and reactions are posted to an account that asks for them, and to n
       }),
     });
     const text = JSON.stringify(message("m1", "hi", { mentions: [{ id: "us", isSelf: true }] }));
-    expect((await house.post(kitchen, text, signed(text))).status).toBe(200);
+    expect((await server.post(kitchen, text, signed(text))).status).toBe(200);
     await expect.poll(() => out.got.some((body) => body.text === "ok")).toBe(true);
-    await house.daemon.stop();
+    await server.daemon.stop();
   }
   expect(quiet.got.map((body) => body.text)).toEqual(["ok"]);
   const route = { channel: "webhook", account: "kitchen", chat, thread: null };

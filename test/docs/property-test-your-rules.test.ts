@@ -88,13 +88,13 @@ test("the planted mistake is found in a room of four lines", { timeout: patience
   expect(status).toBe(1);
   expect(said).toMatch(/Tests +1 failed \| 4 passed \(5\)/);
   expect(said).toContain("bots get at most three answers in a row");
-  const told = said.slice(said.indexOf("The rule is broken in this room"));
-  const lines = told.match(/^ +\d+:\d\d\.\d{3} {2}m\d .*$/gmu);
+  const output = said.slice(said.indexOf("The rule is broken in this room"));
+  const lines = output.match(/^ +\d+:\d\d\.\d{3} {2}m\d .*$/gmu);
   expect(lines?.map((line) => line.trim().split(": ")[0])).toEqual([
     expect.stringMatching(/m1 rex \(bot\)$/),
     expect.stringMatching(/m2 rex \(bot\)$/),
     expect.stringMatching(/m3 rex \(bot\)$/),
     expect.stringMatching(/m4 rex \(bot\)$/),
   ]);
-  expect(told).toMatch(/The same room again: \{ seed: 4, path: "[\d:]+" \}/);
+  expect(output).toMatch(/The same room again: \{ seed: 4, path: "[\d:]+" \}/);
 });

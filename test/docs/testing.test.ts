@@ -1,4 +1,4 @@
-/** docs/testing.md: what it prints is what is printed, and its story goes as it is told. */
+/** docs/testing.md: what it prints is what is printed, and its story goes as written. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

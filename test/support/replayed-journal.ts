@@ -1,7 +1,7 @@
 /**
  * What a journal says that happened
  * =================================
- * Folds every conversation's rows through the machine anew, believing no mark and no line that the
+ * Folds every conversation's rows through the machine again, believing no mark and no line that the
  * runtime has written: which turns began, how each ended, and what became of each engaged message.
  */
 import { createConversation } from "../../src/actors/host/conversation-actor.ts";

@@ -21,7 +21,7 @@ const hear = (daemon: Daemon, who: "ann" | "bob", words: RegExp) => {
   const heard = () => answers(daemon, who).some((text) => words.test(text));
   return daemon.server.until(heard, `${who} to hear ${words}`, 30_000);
 };
-const codesTold = (daemon: Daemon) =>
+const codesSent = (daemon: Daemon) =>
   new Set(answers(daemon, "ann").flatMap((text) => text.match(/\b[A-HJ-NP-Z2-9]{8}\b/g) ?? []));
 
 test("a stranger is let in, an owner made and a claim redeemed, across kill -9", async () => {
@@ -41,7 +41,7 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
     pairings: [{ id: String(daemon.rooms.ann.chat.id), name: "Ann" }],
   });
   const [{ code }] = listed.pairings as [{ code: string }];
-  expect([...codesTold(daemon)]).toEqual([code]);
+  expect([...codesSent(daemon)]).toEqual([code]);
   expect((await daemon.run("pair", "list")).out).toMatch(/ until \(UTC\) .*\n[A-Z2-9]{8} /);
   const wrong = await daemon.run("pair", "approve", "AAAAAAAA");
   expect(wrong).toMatchObject({ code: 1 });
@@ -87,7 +87,7 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
   expect(await daemon.run("pair", "revoke", ann)).toMatchObject({ code: 1 });
   expect(await daemon.run("pair", "revoke", "telegram:")).toMatchObject({ code: 2 });
   daemon.say("ann", "/whoami");
-  await daemon.server.until(() => codesTold(daemon).size === 2, "a new code", 30_000);
+  await daemon.server.until(() => codesSent(daemon).size === 2, "a new code", 30_000);
 }, 120_000);
 
 /** One wrong code was given before: four more are looked at. */

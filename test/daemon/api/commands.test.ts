@@ -29,7 +29,7 @@ test("are answered on the page, kept from the agent, and last over a restart", a
   await page.wait("said", ({ text }) => text.includes('"127.0.0.1"'));
   expect(page.of("said").filter(({ text }) => text === "Thinking: high.")).toHaveLength(1);
   expect(page.of("decided").find((one) => one.id === id)).toMatchObject({ decision: "command" });
-  // A page shows a line as on its way until it is told that it was taken.
+  // A page shows a line as on its way until its acknowledgement.
   expect([...new Set(page.of("taken").map(({ text }) => text))]).toEqual([
     "/status",
     "/think high",

@@ -21,7 +21,7 @@ import { selfSigned } from "../../support/daemon/self-signed.ts";
 const registry = createRegistry();
 const local = (channel: string) => registry.channels.get(channel)?.local ?? false;
 
-/** Checks of what somebody hardly means have tests of their own. */
+/** Checks of probable mistakes have separate tests. */
 const others = new Set(["routing", "access.no-group", "unknown-name", "reserved-word"]);
 async function risks(config: EarshotConfig, facts: Partial<CheckFacts> = {}) {
   const found = await checkConfig(config, ["mistake", "risk"], { ...noFacts, local, ...facts });

@@ -16,7 +16,7 @@ import { builtMain } from "../../support/built/files.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { openPage } from "../../support/daemon/page.ts";
 
-interface House {
+interface RunningDaemon {
   readonly kept: RestartableDaemon;
   readonly failures: unknown[];
   /** Resolves with the next daemon. */
@@ -24,31 +24,31 @@ interface House {
   readonly log: string[];
 }
 
-async function house(stateDir: string, more: DaemonOptions = {}): Promise<House> {
+async function openDaemon(stateDir: string, more: DaemonOptions = {}): Promise<RunningDaemon> {
   const failures: unknown[] = [];
   const log: string[] = [];
-  let told: () => void = () => undefined;
+  let replies: () => void = () => undefined;
   const base = { stateDir, port: 0, workers: 0, env: {} };
   const kept = await startRestartableDaemon(
     { ...base, writeLog: (line) => void log.push(line), ...more },
     {
-      restarted: () => told(),
+      restarted: () => replies(),
       failed: (error) => {
         failures.push(error);
-        told();
+        replies();
       },
     },
   );
   onTestFinished(() => kept.stop());
   const next = () =>
     new Promise<void>((resolve) => {
-      told = resolve;
+      replies = resolve;
     });
   return { kept, failures, next, log };
 }
 
 /** Says things on the page and gives the answers. */
-async function talk({ kept }: House, ...texts: string[]): Promise<string[]> {
+async function talk({ kept }: RunningDaemon, ...texts: string[]): Promise<string[]> {
   const { base, token } = kept.current();
   const page = await openPage(base, token);
   await page.wait("ready");
@@ -75,7 +75,7 @@ describe("a value that an owner sets", () => {
     const file = join(stateDir, "earshot.json5");
     const written = '{ log: { level: "info" }, // mine\n}';
     await writeFile(file, written, { mode: 0o600 });
-    const first = await house(stateDir);
+    const first = await openDaemon(stateDir);
     expect(await talk(first, "/config set engagement.activation mention")).toEqual([
       '`engagement.activation` is now `"mention"`. It is kept, over the config file.',
     ]);
@@ -95,7 +95,7 @@ describe("a value that an owner sets", () => {
     );
     await first.kept.stop();
 
-    const second = await house(stateDir);
+    const second = await openDaemon(stateDir);
     expect(
       await talk(
         second,
@@ -116,7 +116,7 @@ describe("a value that an owner sets", () => {
     const stateDir = newFolder();
     const file = join(stateDir, "earshot.json5");
     await writeFile(file, "{ context: { size: 7 } }", { mode: 0o600 });
-    const one = await house(stateDir);
+    const one = await openDaemon(stateDir);
     await talk(one, "/config set engagement.activation mention");
     await writeFile(file, '{ context: { size: 9 }, engagement: { activation: "always" } }');
     await expect
@@ -140,7 +140,7 @@ describe("a value that an owner sets", () => {
     ["/config set __proto__.x 1", /Cannot set \\_\\_proto\\_\\_\.x from a room/],
   ])("is refused with the reason: %s", async (text, why) => {
     const stateDir = newFolder();
-    const one = await house(stateDir);
+    const one = await openDaemon(stateDir);
     const [answer] = await talk(one, text);
     expect(answer).toMatch(/^Nothing was changed\. Cannot/);
     expect(answer).toMatch(why);
@@ -149,7 +149,7 @@ describe("a value that an owner sets", () => {
   });
 
   test("for debugging is gone at a restart, or when it is taken back", async () => {
-    const one = await house(newFolder());
+    const one = await openDaemon(newFolder());
     await talk(one, "/debug set context.size 5", "/debug set stream.maxChars 900");
     expect(await talk(one, "/config get context.size", "/debug unset context.size")).toEqual([
       expect.stringContaining("5"),
@@ -169,7 +169,7 @@ describe("a value that an owner sets", () => {
     const stateDir = newFolder();
     const file = { values: [{ path: "engagement.activation", value: "gone", by: "telegram:7" }] };
     await writeFile(join(stateDir, "config-set.json"), JSON.stringify(file), { mode: 0o600 });
-    const one = await house(stateDir);
+    const one = await openDaemon(stateDir);
     expect(one.log.join("")).toContain("config.overrides-ignored");
     expect((await talk(one, "/config get engagement.activation"))[0]).toContain("ladder");
   });
@@ -178,7 +178,7 @@ describe("a value that an owner sets", () => {
     const stateDir = newFolder();
     const file = { values: [{ path: "access.dmPolicy", value: "open", by: "telegram:7" }] };
     await writeFile(join(stateDir, "config-set.json"), JSON.stringify(file), { mode: 0o600 });
-    await expect(house(stateDir)).rejects.toThrow(/config-set\.json.*delete it/s);
+    await expect(openDaemon(stateDir)).rejects.toThrow(/config-set\.json.*delete it/s);
   });
 });
 
@@ -187,7 +187,7 @@ describe("a restart from a room", () => {
     "answers, starts anew with the config as it is, and says so: workers %s",
     async (workers) => {
       const stateDir = newFolder();
-      const one = await house(stateDir, { workers });
+      const one = await openDaemon(stateDir, { workers });
       const before = one.kept.current();
       const next = one.next();
       expect(await talk(one, "/restart")).toEqual(["Restarting once what is under way has ended."]);
@@ -203,7 +203,7 @@ describe("a restart from a room", () => {
       expect((await talk(one, "/config get context.size"))[0]).toContain("3");
       await one.kept.stop();
       // It is said once.
-      const again = await house(stateDir);
+      const again = await openDaemon(stateDir);
       const last = await openPage(again.kept.current().base, again.kept.current().token);
       await last.wait("said", ({ text }) => text === "I am back.");
       await talk(again, "/whoami");
@@ -216,7 +216,7 @@ describe("a restart from a room", () => {
     const stateDir = newFolder();
     const file = join(stateDir, "earshot.json5");
     await writeFile(file, "{}", { mode: 0o600 });
-    const one = await house(stateDir);
+    const one = await openDaemon(stateDir);
     const before = one.kept.current();
     await writeFile(file, "{ engagment: {} }");
     const [answer] = await talk(one, "/restart");

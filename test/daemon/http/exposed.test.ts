@@ -95,16 +95,16 @@ test("a renewed certificate is used without a restart, a broken one is not", asy
   const door = await openHookDaemon({ server }, { stateDir });
   const port = exposedPort(door.log);
   expect(await subjectAt(port)).toBe("CN=first");
-  const told = async (event: string) => {
+  const findings = async (event: string) => {
     for (let n = 0; n < 250 && !door.log.join("").includes(event); n += 1)
       await new Promise((go) => setTimeout(go, 100));
   };
   writeFileSync(files.cert, "this is no certificate");
-  await told("tls.refused");
+  await findings("tls.refused");
   expect(door.log.join("")).toContain("the last good certificate");
   expect(await subjectAt(port)).toBe("CN=first");
   renew("second");
-  await told("tls.renewed");
+  await findings("tls.renewed");
   expect(await subjectAt(port)).toBe("CN=second");
 });
 

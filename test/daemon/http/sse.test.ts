@@ -5,24 +5,24 @@ import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createSse } from "../../../src/daemon/http/sse.ts";
 
 function open(queueUnitsMax = 1_000) {
-  const told = { slow: [] as number[], ends: 0 };
+  const calls = { slow: [] as number[], ends: 0 };
   const sse = createSse({
     clock: createSystemClock(),
     queueUnitsMax,
     stillAllowed: async () => true,
-    onSlow: (units) => told.slow.push(units),
+    onSlow: (units) => calls.slow.push(units),
     onEnd: () => {
-      told.ends += 1;
+      calls.ends += 1;
     },
   });
   const reader = sse.body.getReader();
   const decoder = new TextDecoder();
   const read = async () => decoder.decode((await reader.read()).value);
-  return { sse, reader, read, told };
+  return { sse, reader, read, calls };
 }
 
 test("what is put is read in order, several events at once where they waited", async () => {
-  const { sse, reader, read, told } = open();
+  const { sse, reader, read, calls } = open();
   expect(await read()).toBe("retry: 1000\n\n");
   sse.put("one");
   sse.put("two");
@@ -31,27 +31,27 @@ test("what is put is read in order, several events at once where they waited", a
   sse.put("three");
   expect(await next).toBe("data: three\n\n");
   await reader.cancel();
-  expect(told).toEqual({ slow: [], ends: 1 });
+  expect(calls).toEqual({ slow: [], ends: 1 });
 });
 
 test("a reader that takes nothing is let go, and what comes later costs nothing", async () => {
-  const { sse, reader, told } = open(100);
+  const { sse, reader, calls } = open(100);
   for (let n = 0; n < 50; n += 1) sse.put("x".repeat(20));
-  expect(told.slow).toHaveLength(1);
-  expect(told.ends).toBe(1);
+  expect(calls.slow).toHaveLength(1);
+  expect(calls.ends).toBe(1);
   expect((await reader.read()).done).toBe(true);
   sse.put("after the end");
-  expect(told).toMatchObject({ ends: 1 });
+  expect(calls).toMatchObject({ ends: 1 });
 });
 
-test("a reader that keeps up is never let go, however much is told", async () => {
-  const { sse, reader, read, told } = open(100);
+test("a reader that keeps up is never let go, however much is calls", async () => {
+  const { sse, reader, read, calls } = open(100);
   for (let n = 0; n < 200; n += 1) {
     sse.put("x".repeat(60));
     await read();
   }
   await sleep(0);
-  expect(told).toEqual({ slow: [], ends: 0 });
+  expect(calls).toEqual({ slow: [], ends: 0 });
   await reader.cancel();
 });
 

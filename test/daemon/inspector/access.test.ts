@@ -149,7 +149,7 @@ test("a ticket is good for a minute, and only so many are kept", async () => {
 });
 
 describe("a reader", () => {
-  const told = (reader: number, text: string): InspectFrame => ({
+  const frameFor = (reader: number, text: string): InspectFrame => ({
     kind: "event",
     readers: [reader],
     actor: "x:1",
@@ -162,9 +162,13 @@ describe("a reader", () => {
     return { ...opened, opened, id: [...server.orders.keys()].at(-1) as number };
   };
 
-  test("is told what is for it and nothing that is for others", async () => {
+  test("receives its own frames only", async () => {
     const { id, frames } = await reader();
-    server.inspector.report({ host: 3, epoch: 9, frames: [told(id + 1, "no"), told(id, "yes")] });
+    server.inspector.report({
+      host: 3,
+      epoch: 9,
+      frames: [frameFor(id + 1, "no"), frameFor(id, "yes")],
+    });
     await soon(() => expect(frames).toHaveLength(1));
     expect(frames[0]).toMatchObject({
       type: "@xstate.event",
@@ -182,12 +186,12 @@ describe("a reader", () => {
     slow.socket.pause();
     const much = "x".repeat(60_000);
     for (let n = 0; n < 1_000 && server.orders.has(slow.id); n += 1) {
-      server.inspector.report({ host: 0, epoch: 1, frames: [told(slow.id, much)] });
+      server.inspector.report({ host: 0, epoch: 1, frames: [frameFor(slow.id, much)] });
       await new Promise(setImmediate);
     }
     expect(server.orders.has(slow.id)).toBe(false);
     expect(server.logged.map(({ event }) => event)).toContain("inspect.reader-dropped");
-    server.inspector.report({ host: 0, epoch: 1, frames: [told(quick.id, "still here")] });
+    server.inspector.report({ host: 0, epoch: 1, frames: [frameFor(quick.id, "still here")] });
     await soon(() => expect(quick.frames).toHaveLength(1));
     slow.socket.resume();
     await soon(() => expect(slow.opened.closed).toEqual({ code: 4_413, reason: "tooSlow" }));

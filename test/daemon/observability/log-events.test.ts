@@ -68,12 +68,12 @@ test("there is one line a decision and one a turn, at the level that fits, and n
     text: "words of an agent",
     id: "t:0",
   };
-  const told: [string, string][] = [];
+  const logged: [string, string][] = [];
   const fields: unknown[] = [];
   const read = (showText: boolean) =>
     logReader(
       (level, event, more) => {
-        told.push([level, event]);
+        logged.push([level, event]);
         fields.push(more);
       },
       () => showText,
@@ -89,7 +89,7 @@ test("there is one line a decision and one a turn, at the level that fits, and n
     { t: 0, key: "k", event: "delta", turnId: "t", text: "words of an agent" },
   ];
   for (const line of lines) read(false)(line);
-  expect(told).toEqual([
+  expect(logged).toEqual([
     ["info", "decision"],
     ["info", "decision"],
     ["info", "turn"],

@@ -106,9 +106,9 @@ describe("after real traffic", () => {
     const sent = async () => {
       await scrape();
       const over = value("turns_total", { outcome: "replied" }) === 1;
-      const told = value("sends_total", { status: "sent" }) ?? 0;
+      const event = value("sends_total", { status: "sent" }) ?? 0;
       // Gauges are read before the counters beside them.
-      return over && told > 0 && value("outbox", { state: "sent" }) === told;
+      return over && event > 0 && value("outbox", { state: "sent" }) === event;
     };
     await vi.waitUntil(sent, patience);
   });

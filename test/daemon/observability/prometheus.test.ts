@@ -35,7 +35,7 @@ const agent = `export default async function* () {
   yield { type: "usage", inputTokens: 7, outputTokens: 3 };
 }`;
 
-async function house(server: Readonly<Record<string, unknown>> = {}) {
+async function openDaemon(server: Readonly<Record<string, unknown>> = {}) {
   const stateDir = join(newFolder(), "state");
   mkdirSync(stateDir, { mode: 0o700 });
   const put = (name: string, text: string) =>
@@ -77,7 +77,7 @@ describe.skipIf(!havePrometheus)("on this machine", () => {
   let count = 0;
 
   beforeAll(async () => {
-    ({ daemon } = await house());
+    ({ daemon } = await openDaemon());
     instance = new URL(daemon.base).host;
     const config = often + scrapeConfigs[0]?.text.replace("127.0.0.1:4747", instance);
     prometheus = await startPrometheus(newFolder(), config);
@@ -174,7 +174,7 @@ if (havePrometheus && !canAsk)
 describe.skipIf(!canAsk)("from elsewhere", () => {
   test("it needs the token, and the config of the docs shows it", async () => {
     const tls = { cert: "cert.pem", key: "key.pem" };
-    const { stateDir, daemon, logged } = await house({ host: "0.0.0.0", exposed: true, tls });
+    const { stateDir, daemon, logged } = await openDaemon({ host: "0.0.0.0", exposed: true, tls });
     const ready = logged.map((line) => JSON.parse(line)).find((line) => line.exposed !== undefined);
     const target = `${outside}:${new URL(ready?.exposed).port}`;
     const documented = (token: string) =>

@@ -25,7 +25,7 @@ const configText = `{
   workers: { loopMs: 60000 },
 }`;
 
-async function house(): Promise<string> {
+async function openDaemon(): Promise<string> {
   const stateDir = join(newFolder(), "state");
   await mkdir(stateDir, { mode: 0o700 });
   await writeFile(join(stateDir, "earshot.json5"), configText, { mode: 0o600 });
@@ -59,7 +59,7 @@ describe.each(["1.4.0", "1.10.0", "1.99.0"])("with an SDK of API %s", (version) 
     const spans = registerTracing(api);
     const logged: Record<string, unknown>[] = [];
     const daemon = await startDaemon({
-      stateDir: await house(),
+      stateDir: await openDaemon(),
       port: 0,
       workers: 1,
       env: {},
@@ -137,7 +137,7 @@ describe("without an SDK", () => {
     expect(findTracer("0.0.0-test")).toBeNull();
     const logged: string[] = [];
     const daemon: Daemon = await startDaemon({
-      stateDir: await house(),
+      stateDir: await openDaemon(),
       port: 0,
       workers: 0,
       env: {},
@@ -182,7 +182,7 @@ describe("as a process", () => {
 
   test("the example of the docs is all it takes, and a stop ends what is open", async () => {
     const folder = newFolder();
-    const stateDir = await house();
+    const stateDir = await openDaemon();
     await copyOfApi(folder, "1.9.0");
     const file = join(folder, "spans.jsonl");
     await standInSdk(folder, file);
@@ -231,7 +231,7 @@ describe("as a process", () => {
       "m2",
     ]);
     const all = await spans();
-    // The SDK was told to flush after the last span.
+    // The SDK was flushed after the last span.
     expect(all.pop()?.name).toBe("shutdown");
     expect(new Set(all.map(({ traceId }) => traceId)).size).toBe(2);
   });

@@ -119,7 +119,7 @@ describe("earshot record", () => {
     }
   });
 
-  test("one conversation or one channel, and nothing else of the house", async () => {
+  test("one conversation or one channel, and nothing else of the daemon", async () => {
     const said = (channel: string, id: string, t: number) => ({
       t,
       in: { channel, chat: { id: `g-${channel}`, kind: "group" }, id, author: { id: "u" } },

@@ -1,7 +1,7 @@
 /**
  * Rooms that show one rule each, through the whole runtime on a simulated clock. What matters is
  * claimed here; the files beside them hold everything that was printed, so that nothing changes
- * unseen (`npx vitest run test/replay -u` writes them anew).
+ * unseen (`npx vitest run test/replay -u` writes them again).
  */
 import { describe, expect, test } from "vitest";
 import {
@@ -51,7 +51,7 @@ describe("the ladder over time", () => {
     const lines = await playRoom("mention", { prompts: true });
     expect(verdicts(lines)).toEqual(["m1 default", "m2 default", "m3 mention"]);
     expect(prompts(lines)[0]?.text).toMatch(
-      /## Recent context.*lunch at one\?.*fine with me.*## Current message.*book a table/s,
+      /## Recent context.*lunch at one\?.*fine with me.*## Current message.*a table/s,
     );
     expect(sends(lines).map(({ text, replyTo, status }) => [text, replyTo, status])).toEqual([
       ["Booked for one.", "m3", "sent"],
@@ -192,8 +192,8 @@ describe("who may speak", () => {
       "m8 dm-policy",
       "m9 command",
     ]);
-    const told = sends(lines).map(({ chat, text }) => [chat, text.split(/[.,:] /)[0]]);
-    expect(told).toEqual([
+    const replies = sends(lines).map(({ chat, text }) => [chat, text.split(/[.,:] /)[0]]);
+    expect(replies).toEqual([
       ["ann", "I do not know you yet"],
       ["cy", "I do not know you yet"],
       ["ann", "ok"],

@@ -1,4 +1,4 @@
-/** Scenario lines: what is accepted, and how a wrong one is told. */
+/** Scenario lines: what is accepted, and how a wrong one is reported. */
 import { describe, expect, test } from "vitest";
 import { parseScenario, scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
 
@@ -90,8 +90,8 @@ describe("parseScenario()", () => {
     ],
     ["a version of tomorrow", line({ earshot: 2 }), /a\.jsonl:1 at earshot/],
     ["an array", "[]\n", /a\.jsonl:1: expected an object/],
-  ])("refuses %s", (_, text, told) => {
-    expect(() => parseScenario(text, "a.jsonl")).toThrow(told);
+  ])("refuses %s", (_, text, line) => {
+    expect(() => parseScenario(text, "a.jsonl")).toThrow(line);
   });
 
   test("refuses time that runs back and names the line people see, blank lines counted", () => {

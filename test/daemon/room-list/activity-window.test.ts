@@ -19,15 +19,15 @@ const arrivals = fc.array(
 test.prop([arrivals, fc.integer({ min: 0, max: 2 * spanMs })])(
   "bars hold what was heard in their stretch, and nothing else",
   (list, later) => {
-    const pulse = new ActivityWindow();
+    const activity = new ActivityWindow();
     let at = start;
     const heard = list.map(({ after, engaged }) => {
       at += after;
-      pulse.countMessage(at, engaged);
+      activity.countMessage(at, engaged);
       return { at, engaged };
     });
     const now = at + later;
-    const { bars, barMs, perMinute } = pulse.view(now);
+    const { bars, barMs, perMinute } = activity.view(now);
     expect(bars).toHaveLength(120);
     const newest = Math.floor(now / barMs);
     bars.forEach(([all, engaged], index) => {
@@ -42,22 +42,22 @@ test.prop([arrivals, fc.integer({ min: 0, max: 2 * spanMs })])(
 );
 
 test("a clock that was set back adds to the bars it knows, and to none before them", () => {
-  const pulse = new ActivityWindow();
-  pulse.countMessage(start, true);
-  pulse.countMessage(start - 7_500, false);
-  pulse.countMessage(start - 2 * spanMs, false);
-  const sum = pulse.view(start).bars.reduce((total, [all]) => total + all, 0);
+  const activity = new ActivityWindow();
+  activity.countMessage(start, true);
+  activity.countMessage(start - 7_500, false);
+  activity.countMessage(start - 2 * spanMs, false);
+  const sum = activity.view(start).bars.reduce((total, [all]) => total + all, 0);
   expect(sum).toBe(2);
 });
 
 test.prop([fc.array(fc.integer({ min: 0, max: 10_000 }), { minLength: 1, maxLength: 400 })])(
-  "99 of 100 decisions took no longer than is said",
+  "99 of 100 decisions took no longer than is p99",
   (times) => {
-    const pulse = new ActivityWindow();
-    for (const ms of times) pulse.decidedIn(ms);
-    const said = pulse.view(start).decidedMsP99 ?? Number.NaN;
-    expect(times).toContain(said);
-    expect(times.filter((ms) => ms > said).length).toBeLessThanOrEqual(times.length / 100);
+    const activity = new ActivityWindow();
+    for (const ms of times) activity.decidedIn(ms);
+    const p99 = activity.view(start).decidedMsP99 ?? Number.NaN;
+    expect(times).toContain(p99);
+    expect(times.filter((ms) => ms > p99).length).toBeLessThanOrEqual(times.length / 100);
   },
 );
 

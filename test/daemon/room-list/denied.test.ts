@@ -1,6 +1,6 @@
 /**
  * What was turned away at the door was heard by no conversation, so it is on no room's page; but it
- * is told where people look: in the strip of its place, in the stream that `earshot inspect`
+ * is shown where people look: in the strip of its place, in the stream that `earshot inspect`
  * follows, and by `earshot why`.
  */
 import { expect, test } from "vitest";
@@ -23,12 +23,12 @@ test("a message that is denied is told, explained and counted where it was said,
     },
   };
   const door = await openHookDaemon({ channels });
-  const told: string[] = [];
+  const frames: string[] = [];
   const stream = await door.api("/api/events?decision=denied");
   const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
   const read = async () => {
     for (let part = await reader?.read(); part?.done === false; part = await reader?.read())
-      told.push(part.value);
+      frames.push(part.value);
   };
   const reading = read().catch(() => undefined);
   const say = async (id: string, author: string) => {
@@ -46,8 +46,8 @@ test("a message that is denied is told, explained and counted where it was said,
     return rooms[0];
   };
   await expect.poll(async () => (await room())?.recent, { timeout: 60_000 }).toMatch(/^.d.$/u);
-  await expect.poll(() => told.join(""), { timeout: 60_000 }).toContain('"m2"');
-  expect(told.join("")).toMatch(/"decision":"denied","rule":"group-policy"/u);
+  await expect.poll(() => frames.join(""), { timeout: 60_000 }).toContain('"m2"');
+  expect(frames.join("")).toMatch(/"decision":"denied","rule":"group-policy"/u);
   const [why] = (await door.daemon.runtime.why("m2")) as readonly Why[];
   expect(why?.recorded).toMatchObject({ decision: "denied", rule: "group-policy" });
   expect(why?.admission).toMatch(/^the sender/u);

@@ -1,5 +1,5 @@
 /**
- * The list of rooms through a real daemon: what its page is told, live and after a restart.
+ * The list of rooms through a real daemon: what its page receives, live and after a restart.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -262,7 +262,7 @@ test("a page is told the rows it looks at, and others once it looks elsewhere", 
   const { stream, look, titles } = await looking("limit=2&follow=0");
   expect(await titles()).toMatchObject({ titles: ["#four", "#three"], total: 4, from: 0 });
   expect(await look({ limit: 2, from: 1, follow: false })).toBe(200);
-  // The one that it had is not told again.
+  // The one that it had is not sent again.
   const next = await titles();
   expect(next).toMatchObject({ titles: ["#two"], total: 4, from: 1, fresh: 0 });
   expect(next.keys.map((key) => key.split(":").at(-1))).toEqual(["three", "two"]);

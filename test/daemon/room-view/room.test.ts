@@ -37,7 +37,7 @@ afterAll(() => daemon.stop({ drainMs: 0 }));
 const start = () =>
   startDaemon({ stateDir, port: 0, workers: 0, env: {}, writeLog: () => undefined });
 
-const told = (entry: RoomEntry): string => {
+const entryText = (entry: RoomEntry): string => {
   if (entry.kind === "heard")
     return `${entry.author.name}: ${entry.text} [${entry.verdict?.decision} ${entry.verdict?.rule}]`;
   if (entry.kind === "said") return `said: ${entry.text} [${entry.status}]`;
@@ -67,7 +67,7 @@ describe("one room", () => {
     expect(await say(daemon, "m3", "relay", "Deploy 212: done")).toBe("observe default");
     const { history, title, agent, state } = await viewOf(daemon);
     expect({ title, agent: agent.name }).toEqual({ title: "#release-room", agent: "Scout" });
-    expect(history.entries.map(told)).toEqual([
+    expect(history.entries.map(entryText)).toEqual([
       "Ann: Build 212 is green. [engage solo-human]",
       "turn",
       "ended: replied",
@@ -113,7 +113,7 @@ describe("one room", () => {
     expect(stateIn(over).trail.map(({ attention }) => attention)).toContain("engaged.running");
     expect(over).toMatchObject({ writing: null });
     await frames.close();
-    const lines = entriesIn(frames.seen).map(told);
+    const lines = entriesIn(frames.seen).map(entryText);
     expect(lines.slice(-4)).toEqual([
       "Cy: scout, is staging safe? [engage alias]",
       "turn",
@@ -129,7 +129,9 @@ describe("one room", () => {
     const frames = await openFrames(daemon, upTo);
     const first = await frames.next();
     expect(first.type).toBe("more");
-    expect(entriesIn([first]).map(told)).toEqual(["Dee: @Bo lunch? [observe mentions-others]"]);
+    expect(entriesIn([first]).map(entryText)).toEqual([
+      "Dee: @Bo lunch? [observe mentions-others]",
+    ]);
     await frames.close();
     const ahead = await openFrames(daemon, upTo + 1_000_000);
     expect((await ahead.next()).type).toBe("open");
@@ -245,25 +247,25 @@ describe("one room", () => {
   });
 });
 
-test("what another agent of this house says is a line of its own, without a decision", async () => {
+test("what another agent of this daemon says is a line of its own, without a decision", async () => {
   const folder = newFolder();
   const driver = { kind: "scripted", runs: [{ steps: [{ text: "Rover, listen." }] }] };
   const agents = {
     list: ["Scout", "Rover"].map((name) => ({ id: name.toLowerCase(), name, driver })),
   };
   writeRoomConfig(folder, [], { agents, broadcast: { "webhook:release": ["scout", "rover"] } });
-  const house = await startDaemon({
+  const server = await startDaemon({
     stateDir: folder,
     port: 0,
     workers: 0,
     env: {},
     writeLog: () => undefined,
   });
-  await say(house, "m1", "ann", "@Scout hello", { mentions: ["bo"] });
-  await say(house, "m2", "bo", "scout?");
+  await say(server, "m1", "ann", "@Scout hello", { mentions: ["bo"] });
+  await say(server, "m2", "bo", "scout?");
   const overheard = async () => {
     const path = encodeURIComponent("agent:rover:webhook:group:release");
-    const view = (await (await call(house, `/api/rooms/${path}`)).json()) as RoomView;
+    const view = (await (await call(server, `/api/rooms/${path}`)).json()) as RoomView;
     return view.history.entries.find((one) => one.kind === "heard" && one.fellow === true);
   };
   await expect.poll(overheard, { timeout: 60_000 }).toMatchObject({
@@ -271,5 +273,5 @@ test("what another agent of this house says is a line of its own, without a deci
     text: "Rover, listen.",
     author: { name: "Scout" },
   });
-  await house.stop({ drainMs: 0 });
+  await server.stop({ drainMs: 0 });
 });

@@ -1,5 +1,5 @@
 /**
- * Answers said aloud: after the text, in its order, where the channel can, and never in its way.
+ * Answers as speech: after the text, in its order, where the channel can, and never in its way.
  */
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ import { never, openService, program, settingsOf } from "../../support/runtime/m
 import { sampleFiles } from "../../support/servers/media.ts";
 import { sampleToken, startTelegramServer } from "../../support/servers/telegram.ts";
 
-/** Writes an Ogg file that holds what it was told to say. */
+/** Writes an Ogg file that holds what it gets. */
 const say = program(
   "let text = ''; process.stdin.on('data', (part) => text += part).on('end', () => " +
     "require('fs').writeFileSync(process.argv[1], 'OggS' + text))",
@@ -45,11 +45,11 @@ const spoken = () => readdirSync(tmpdir()).filter((name) => name.startsWith("ear
 
 describe("the program that speaks", () => {
   test("is given the text and writes a file, of which nothing is left", async () => {
-    const { service: desk } = openService();
-    const file = await desk.speak("good morning", settingsOf({ speech }), never);
+    const { service } = openService();
+    const file = await service.speak("good morning", settingsOf({ speech }), never);
     expect(file).toMatchObject({ mime: "audio/ogg", name: "answer.ogg" });
     expect(Buffer.from(file?.data ?? []).toString()).toBe("OggSgood morning");
-    expect(await desk.speak("x", settingsOf({}), never)).toBeNull();
+    expect(await service.speak("x", settingsOf({}), never)).toBeNull();
   });
 
   test.each([
@@ -63,11 +63,11 @@ describe("the program that speaks", () => {
     ["hangs", "setInterval(() => {}, 1000)", /took longer than 300 ms/],
   ])("that %s says why, and leaves nothing behind", async (what, code, why) => {
     const before = spoken();
-    const { service: desk } = openService();
+    const { service } = openService();
     const timeoutMs = what === "hangs" ? 300 : 10_000;
     const broken = { kind: "command", ...program(code) };
     const settings = settingsOf({ speech: broken, maxBytes: 1_000, timeoutMs });
-    await expect(desk.speak("x", settings, never)).rejects.toThrow(why);
+    await expect(service.speak("x", settings, never)).rejects.toThrow(why);
     expect(spoken()).toEqual(before);
   });
 });
@@ -97,14 +97,14 @@ describe("answers", () => {
       said.push(`${route.chat.id}/${route.thread?.id} ${id} ${Buffer.from(data).toString()}`);
       return { messageIds: ["1"] };
     });
-    for (const told of [
+    for (const streamLine of [
       line("one"),
       line("a draft", { draft: true }),
       line("a thought", { aside: "reasoning" }),
       line("never arrived", { status: "expired" }),
       line("two", { id: "t1:1" }),
     ])
-      speaker(told);
+      speaker(streamLine);
     await expect.poll(() => said.length, { timeout: 60_000 }).toBe(2);
     expect(said).toEqual(["-1/7 t1:0:speech OggSone", "-1/7 t1:1:speech OggStwo"]);
   });

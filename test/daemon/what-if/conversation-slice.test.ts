@@ -29,8 +29,9 @@ async function decide(recording: Recording, explain: string | null) {
     instead: { ...config, access: { dmPolicy: "open", groupPolicy: "open" } },
     explain: explain === null ? false : [explain],
     onLine(line: StreamLine) {
-      const { kind, line: told } = tagged(line);
-      if (kind === "decision") decided.push([told.t, told.id, told.key, told.decision, told.rule]);
+      const { kind, line: event } = tagged(line);
+      if (kind === "decision")
+        decided.push([event.t, event.id, event.key, event.decision, event.rule]);
     },
   });
   return { decided, why: explain === null ? undefined : why[explain] };
@@ -59,7 +60,7 @@ test("the ladder of one message, walked on its conversation alone, is that of th
   );
 });
 
-test("a script for whoever comes first keeps the recording whole", () => {
+test("a script without a conversation keeps the recording whole", () => {
   const script = { t: 0, agent: { runs: [{ steps: [{ text: "hi" }] }] } };
   const message = {
     channel: "x",

@@ -121,8 +121,8 @@ describe("what if", () => {
 
   test("who was not let in stays out under other rules, and who was stays in", async () => {
     const stranger = { ...line("o1", "dee", "navi, from afar"), outside: true };
-    const told = await call(daemon, "/api/inbound?wait=decision", stranger);
-    expect(await told.json()).toMatchObject({ taken: [{ decision: "denied" }] });
+    const frames = await call(daemon, "/api/inbound?wait=decision", stranger);
+    expect(await frames.json()).toMatchObject({ taken: [{ decision: "denied" }] });
     const body = { since: 0, name: "With a stranger" };
     const { id, rules } = await asked<WhatIfRecording>("recordings", body);
     const changed = resultIn(await tried(listens(rules), id)).changes.map((one) => one.id);

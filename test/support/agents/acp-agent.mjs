@@ -2,7 +2,7 @@
  * An agent that speaks ACP
  * ========================
  * Written with the protocol library's agent side, so the driver is tested against the real thing.
- * What it does in a prompt is told by the prompt's last line, `do: <act> <rest>`, or by the first
+ * What it does in a prompt depends on the prompt's last line, `do: <act> <rest>`, or by the first
  * argument for every prompt.
  */
 import { appendFileSync } from "node:fs";
@@ -202,12 +202,12 @@ acp
     const words = prompt.filter(({ type }) => type === "text").map(({ text }) => text);
     // In a composed prompt the fence stands behind it.
     const last = words.at(-1).replace(/\n<\/room-text \w+>$/, "");
-    const told = /do: (\w+) ?(.*)$/.exec(last);
+    const order = /do: (\w+) ?(.*)$/.exec(last);
     const update = (change) => client.notify("session/update", { sessionId, update: change });
     const text = (said) =>
       update({ sessionUpdate: "agent_message_chunk", content: { type: "text", text: said } });
-    const act = acts[told?.[1] ?? always] ?? acts.echo;
-    const rest = told?.[2] ?? "";
+    const act = acts[order?.[1] ?? always] ?? acts.echo;
+    const rest = order?.[2] ?? "";
     const turn = { sessionId, session, prompt, words, rest, client, update, text, turns };
     const reason = await act({ ...turn, cancelled, signal: stop.signal });
     return { stopReason: typeof reason === "string" ? reason : "end_turn" };

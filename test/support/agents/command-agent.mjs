@@ -76,7 +76,7 @@ const acts = {
       await pause(2);
     }
   },
-  /** Much at once, a little late for whoever reads slowly. */
+  /** Much at once, a little late for slow readers. */
   async flood() {
     for (let line = 0; line < 2_000; line += 1) text(`${"x".repeat(500)}\n`);
   },
@@ -84,8 +84,8 @@ const acts = {
     await next();
     const [name, input] = rest;
     say({ type: "tool-call", id: "7", name, input: JSON.parse(input ?? "{}") });
-    const { type, id, text: told } = await next();
-    text(`${type} ${id}: ${told}`);
+    const { type, id, text: question } = await next();
+    text(`${type} ${id}: ${question}`);
   },
   /** Takes the steps of its argument, a tool or a text each. */
   async plan() {
@@ -163,5 +163,5 @@ const acts = {
 };
 
 await acts[what]();
-// Whoever has said everything ends, whether or not its input has.
+// It ends after its last line, whether or not its input has ended.
 if (what !== "crash") process.stdin.destroy();

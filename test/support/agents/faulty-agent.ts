@@ -2,7 +2,7 @@
  * An agent that misbehaves on demand
  * ==================================
  * A message whose first word names a fault gets it; every other message is answered `fine`. It
- * claims to take what it is told meanwhile, and ignores it.
+ * claims to take new messages meanwhile, and ignores it.
  */
 import { z } from "zod";
 import { type AgentEvent, type AgentTurn, defineAgent } from "../../../src/domain/ports/index.ts";
@@ -10,7 +10,7 @@ import { type AgentEvent, type AgentTurn, defineAgent } from "../../../src/domai
 type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 type Run = (turn: AgentTurn, sleep: Sleep) => AsyncIterable<AgentEvent>;
 
-/** A signal that never comes: whoever waits with it does not listen. */
+/** A signal that never comes: a wait with it cannot be aborted. */
 const deaf = () => new AbortController().signal;
 const text = (words: string): AgentEvent => ({ type: "text", text: words });
 

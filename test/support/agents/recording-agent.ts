@@ -1,5 +1,5 @@
 /**
- * An agent that keeps every turn it was given and answers as it is told to: by default with what was
+ * An agent that keeps every turn it was given and answers as ordered: by default with what was
  * said, and with the usage that a small model would report.
  */
 import { z } from "zod";

@@ -1,7 +1,7 @@
 /**
  * An agent that listens while it works
  * ====================================
- * Works in steps of a fixed time, takes in between two steps what it is told meanwhile, and answers
+ * Works in steps of a fixed time, takes in between two steps messages that came meanwhile, and answers
  * with everything it heard, in order. Before `deafMs` and in its last step it takes nothing.
  */
 import { z } from "zod";
@@ -21,7 +21,7 @@ const said = (text: string) =>
 
 interface Work {
   readonly since: number;
-  readonly told: string[];
+  readonly steered: string[];
   open: boolean;
 }
 
@@ -35,17 +35,17 @@ export const steered = defineAgent<z.infer<typeof configSchema>>({
       steer(turnId, text) {
         const work = works.get(turnId);
         if (work === undefined || !work.open || now() - work.since < deafMs) return false;
-        work.told.push(said(text));
+        work.steered.push(said(text));
         return true;
       },
       async *run({ turnId, said: first }, { signal }): AsyncGenerator<AgentEvent> {
-        const work: Work = { since: now(), told: [], open: true };
+        const work: Work = { since: now(), steered: [], open: true };
         works.set(turnId, work);
         const heard = first.split("\n");
         try {
           for (let step = 1; step <= steps; step += 1) {
             work.open = step < steps;
-            heard.push(...work.told.splice(0));
+            heard.push(...work.steered.splice(0));
             await sleep(stepMs, signal);
           }
           yield { type: "text", text: heard.join(" + ") };

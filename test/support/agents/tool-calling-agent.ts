@@ -1,8 +1,8 @@
 /**
- * An agent that does what it is told
+ * An agent that follows orders
  * ==================================
  * Calls the tools that the message names (`call history_search {"query":"x"}`, a line each) and
- * answers with what it was told, and with the pictures it was given.
+ * answers with its texts, and with the pictures it was given.
  */
 import { z } from "zod";
 import { type AgentEvent, defineAgent } from "../../../src/domain/ports/index.ts";

@@ -21,7 +21,7 @@ declare module "vitest" {
 
 const root = resolve(import.meta.dirname, "../../..");
 /** In node_modules, because what is not bundled is found from there. */
-const shelf = join(root, "node_modules", ".cache", "earshot-tests");
+const cacheDir = join(root, "node_modules", ".cache", "earshot-tests");
 
 /** Besides the package's own entries; one folder deep, as those are that look for others. */
 const further = {
@@ -45,11 +45,11 @@ function buildPages(outDir: string): Promise<unknown> {
 }
 
 export async function setup(project: TestProject): Promise<() => void> {
-  mkdirSync(shelf, { recursive: true });
+  mkdirSync(cacheDir, { recursive: true });
   // What a run that was killed has left.
-  for (const name of readdirSync(shelf))
-    if (!running(Number(name))) rmSync(join(shelf, name), { recursive: true, force: true });
-  const folder = join(shelf, String(process.pid));
+  for (const name of readdirSync(cacheDir))
+    if (!running(Number(name))) rmSync(join(cacheDir, name), { recursive: true, force: true });
+  const folder = join(cacheDir, String(process.pid));
   await Promise.all([
     bundle(join(folder, "dist"), further),
     buildPages(join(folder, "dist", "web")),

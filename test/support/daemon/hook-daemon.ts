@@ -92,7 +92,7 @@ export const messageBody = (id: string, text = "hello", over: object = {}): stri
 /** Seconds since the epoch, as a signer has them. */
 export const nowSeconds = (offset = 0): string => String(Math.floor(Date.now() / 1_000) + offset);
 
-/** The headers of a body as docs/channels/webhook.md describes them, made anew here. */
+/** The headers of a body as docs/channels/webhook.md describes them, computed again here. */
 export function signed(
   body: string | Uint8Array,
   { secret = hookSecret, timestamp = nowSeconds() } = {},

@@ -22,7 +22,7 @@ export interface LiveDaemonOptions {
 
 export interface LiveDaemon {
   readonly stateDir: string;
-  /** Where it listens, and what it wants to see of whoever asks. */
+  /** Where it listens, and what clients must send. */
   readonly base: string;
   readonly token: string;
   /** The address of a page, with the token. */

@@ -1,6 +1,6 @@
 /**
- * A list of rooms over a house of a few lines: rooms speak when told to, hosts answer from plain
- * records, time goes on when told to. A page over it takes frames as the real one does, and may be
+ * A list of rooms over a small daemon: rooms speak on request, hosts answer from plain
+ * records, time advances on request. A page over it takes frames as the real one does, and may be
  * slow.
  */
 
@@ -48,7 +48,7 @@ export interface Page {
   readonly model: RoomsModel;
   /** Takes nothing while it is slow. */
   slow: boolean;
-  /** Frames about rows that were told so far. */
+  /** Frames about rows sent so far. */
   readonly frames: () => number;
   look(look: Partial<RoomsLook>): boolean;
   /** The rows of its window, as it shows them. */
@@ -65,7 +65,7 @@ export function createRoomListRig(): RoomListRig {
   const clock = new SimulatedClock(startedAt);
   const standings = new Map<number, Standing>();
   let [seq, asked] = [0, 0];
-  const glance = (conv: number): ConversationSummary | null => {
+  const summaryOf = (conv: number): ConversationSummary | null => {
     const standing = standings.get(conv);
     if (standing === undefined) return null;
     const nobody = { humans: 2, source: "who has spoken", bots: 0, credits: [], queued: 0 };
@@ -79,7 +79,7 @@ export function createRoomListRig(): RoomListRig {
     store: createTestStore(),
     async summaries(convs) {
       asked += convs.length;
-      const seen = convs.map((conv) => [conv, glance(conv)] as const);
+      const seen = convs.map((conv) => [conv, summaryOf(conv)] as const);
       return new Map(seen.flatMap(([conv, one]) => (one === null ? [] : [[conv, one]])));
     },
     async counts() {

@@ -1,5 +1,5 @@
 /**
- * A certificate that signs itself, made anew for each test: nothing expires and no key lies in the
+ * A certificate that signs itself, generated for each test: nothing expires and no key lies in the
  * repository. X.509 v3 in DER by hand (RFC 5280), with a P-256 key.
  */
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";

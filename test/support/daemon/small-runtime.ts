@@ -1,6 +1,6 @@
 /**
  * A runtime of thirty lines for tests of the HTTP layer: it remembers what it was given, refuses
- * copies, decides by the chat's kind, and can be told to fail as a full disk or a full intake
+ * copies, decides by the chat's kind, and can be ordered to fail as a full disk or a full intake
  * would.
  */
 

@@ -35,7 +35,7 @@ export interface UploadDaemon {
   remove(id: string): Promise<Response>;
 }
 
-/** A house that is open until the test ends. */
+/** A server that is open until the test ends. */
 export async function openUploadDaemon(media: object = {}, workers = 0): Promise<UploadDaemon> {
   const stateDir = newFolder();
   const config = join(stateDir, "earshot.json5");
@@ -54,7 +54,7 @@ export async function openUploadDaemon(media: object = {}, workers = 0): Promise
   onTestFinished(() => daemon.stop({ drainMs: 0 }));
   const uploads = (rest = "") => `${daemon.base}/api/webchat/uploads${rest}`;
   const authorized = () => ({ authorization: `Bearer ${daemon.token}` });
-  const house: UploadDaemon = {
+  const server: UploadDaemon = {
     stateDir,
     log,
     get daemon() {
@@ -72,12 +72,12 @@ export async function openUploadDaemon(media: object = {}, workers = 0): Promise
         duplex: "half",
       } as RequestInit),
     async keep(body, name, type = "application/octet-stream") {
-      const answer = await house.post(body, { name, headers: { "content-type": type } });
+      const answer = await server.post(body, { name, headers: { "content-type": type } });
       if (answer.status !== 200) throw new Error(`refused: ${await answer.text()}`);
       return (await answer.json()) as Kept;
     },
     get: (id, headers = authorized()) => fetch(uploads(`/${id}`), { headers }),
     remove: (id) => fetch(uploads(`/${id}`), { method: "DELETE", headers: authorized() }),
   };
-  return house;
+  return server;
 }

@@ -1,7 +1,7 @@
 /**
  * What a conversation should do, written down a second time and as plainly as possible: lists,
  * loops and one clock, no chart, no rule modules. It knows one room with several people in it,
- * mentions, plain lines and lines aimed at others; lanes are free at once. Slow and obvious on
+ * mentions, plain lines and lines aimed at others; turn slots are free immediately. Slow and obvious on
  * purpose.
  */
 

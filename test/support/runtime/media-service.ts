@@ -1,5 +1,5 @@
 /**
- * A desk on a real folder
+ * A media service on a real folder
  * =======================
  * With a platform that gives what a test lets it give, and a guarded client that may reach the
  * origins named.
@@ -46,7 +46,7 @@ export function openService(
   const logs: string[] = [];
   const ids = createIds();
   let fetched = 0;
-  const desk = openMediaService({
+  const service = openMediaService({
     folder,
     log: (level, event, fields) =>
       void logs.push(`${level} ${event} ${JSON.stringify(fields ?? {})}`),
@@ -62,7 +62,7 @@ export function openService(
     },
     http: createHttpClient({ allowPrivate: options.allowPrivate ?? [] }),
   });
-  return { service: desk, folder, logs, fetched: () => fetched };
+  return { service, folder, logs, fetched: () => fetched };
 }
 
 let items = 0;

@@ -1,8 +1,8 @@
 /**
- * A runtime on a real clock with a real desk
+ * A runtime on a real clock with a real media service
  * ==========================================
  * SQLite in a folder, files of a platform that a test fills, and the agent that does what it is
- * told. `stop` and `start` again on the same folder are a restart.
+ * ordered. `stop` and `start` again on the same folder are a restart.
  */
 
 import { join } from "node:path";
@@ -25,7 +25,7 @@ import { openService, type ServiceRig, tempFolder } from "./media-service.ts";
 
 type Files = NonNullable<Parameters<typeof openService>[0]>;
 
-export interface HouseOptions {
+export interface MediaWorldOptions {
   readonly workers?: number;
   readonly files?: Files;
   readonly config?: Record<string, unknown>;
@@ -41,11 +41,11 @@ export class MediaWorld {
   readonly files: Record<string, Files[string]>;
   runtime!: Runtime;
   rig!: ServiceRig;
-  readonly #options: HouseOptions;
+  readonly #options: MediaWorldOptions;
   #store: Store | null = null;
   #messages = 0;
 
-  constructor(options: HouseOptions) {
+  constructor(options: MediaWorldOptions) {
     this.#options = options;
     this.files = { ...options.files };
   }
@@ -141,12 +141,12 @@ export class MediaWorld {
   }
 }
 
-/** A house that is open until the test ends. */
-export async function openMediaWorld(options: HouseOptions = {}): Promise<MediaWorld> {
-  const house = new MediaWorld(options);
-  onTestFinished(() => house.stop());
-  await house.start();
-  return house;
+/** A world that is open until the test ends. */
+export async function openMediaWorld(options: MediaWorldOptions = {}): Promise<MediaWorld> {
+  const world = new MediaWorld(options);
+  onTestFinished(() => world.stop());
+  await world.start();
+  return world;
 }
 
 /** The names of the attachments in a list, in its order. */

@@ -1,7 +1,7 @@
 /**
  * A small world around a real runtime
  * ===================================
- * Simulated clock, a store that survives restarts, platforms that are told how to behave, scripted
+ * Simulated clock, a store that survives restarts, platforms with ordered behaviour, scripted
  * agents. Everything the runtime publishes and everything a platform was asked to do is kept in
  * order.
  */

@@ -81,8 +81,8 @@ describe("config check", () => {
     expect(code).toBe(0);
     expect(out).toContain("warning: channels.telegram.accounts.default: it hears no group");
     expect(out).toContain(`${path} is valid`);
-    const told = JSON.parse((await earshot("config", "check", "--json")).out);
-    expect(told).toMatchObject({
+    const warnings = JSON.parse((await earshot("config", "check", "--json")).out);
+    expect(warnings).toMatchObject({
       path,
       ok: true,
       warnings: [expect.stringContaining("hears no group")],
@@ -144,8 +144,8 @@ describe("route", () => {
     expect(out).toMatch(/^because +bindings\[0\] matches by channel \(tier 8\)$/mu);
     expect(out).toMatch(/^1 +peer +passed +no binding is of this kind$/mu);
     expect(out).toMatch(/^8 +channel +matched +bindings\[0\] matches by channel$/mu);
-    const told = JSON.parse((await earshot("route", message({}), "--json")).out);
-    expect(told.routes).toEqual([
+    const answer = JSON.parse((await earshot("route", message({}), "--json")).out);
+    expect(answer.routes).toEqual([
       expect.objectContaining({
         agentId: "ops",
         tier: 8,
@@ -153,13 +153,13 @@ describe("route", () => {
         sessionKey: "agent:ops:telegram:group:-100",
       }),
     ]);
-    expect(told.tiers[4]).toEqual({
+    expect(answer.tiers[4]).toEqual({
       tier: 5,
       name: "guild",
       outcome: "passed",
       fact: "no binding is of this kind",
     });
-    expect(told.tiers[8].outcome).toBe("not-reached");
+    expect(answer.tiers[8].outcome).toBe("not-reached");
   });
 
   test("tells what would admit a sender who is not heard, and ends with 1", async () => {
@@ -174,7 +174,7 @@ describe("route", () => {
     expect((await earshot("route", message({ channel: "terminal" }))).code).toBe(0);
   });
 
-  test("what is no message is told and ends with 2", async () => {
+  test("what is no message is answer and ends with 2", async () => {
     for (const given of ['{"channel":', '{"channel":"x"}', "5", "null"]) {
       const { code, err } = await earshot("route", given);
       expect(code).toBe(2);

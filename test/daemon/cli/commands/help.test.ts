@@ -1,5 +1,5 @@
 /**
- * `--help` of every command teaches: what it does, an example that can be copied, what its exit
+ * `--help` of every command says: what it does, an example that can be copied, what its exit
  * codes mean, on a screen of eighty columns.
  */
 import { Command } from "commander";
