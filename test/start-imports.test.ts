@@ -13,14 +13,14 @@ const statics = /(?:^|\n)(?:import|export)\b(?! type\b)[^"';]*?from\s*"([^"]+)"/
 function packagesOf(entry: string): Set<string> {
   const packages = new Set<string>();
   const seen = new Set<string>();
-  const walk = (path: string) => {
+  const visit = (path: string) => {
     if (seen.has(path)) return;
     seen.add(path);
     for (const [, what = ""] of readFileSync(path, "utf8").matchAll(statics))
-      if (what.startsWith(".")) walk(resolve(path, "..", what));
+      if (what.startsWith(".")) visit(resolve(path, "..", what));
       else if (!what.startsWith("node:")) packages.add(what);
   };
-  walk(resolve(src, entry));
+  visit(resolve(src, entry));
   return packages;
 }
 

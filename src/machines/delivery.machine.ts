@@ -26,7 +26,7 @@ export type DeliveryEvent =
   | { readonly type: "doubt" }
   /** Send it (again): the policy for doubts, or the operator. */
   | { readonly type: "resend" }
-  /** It is too old to be said. */
+  /** It is too old to be sent. */
   | { readonly type: "expire" }
   /** The operator gave it up. */
   | { readonly type: "drop" };

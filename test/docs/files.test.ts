@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { besides, manual, type Page, root } from "../support/docs.ts";
 
-const walkFilesMax = 12;
+const pathFilesMax = 12;
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const pages = [...manual(), ...besides()];
 
@@ -48,7 +48,7 @@ interface Step {
 }
 
 /** The numbered lists of the section, each a chain of its own. */
-function walks(): Step[][] {
+function pathsOfMessages(): Step[][] {
   const [, section = ""] = read("docs/concepts.md").split("## The path of one message\n");
   const [text = ""] = section.split("\n## ");
   const lists: Step[][] = [];
@@ -79,11 +79,11 @@ function meet(one: string, other: string): boolean {
 }
 
 test("the path of a message follows the imports, through at most 12 files", () => {
-  const lists = walks();
+  const lists = pathsOfMessages();
   expect(lists.length).toBeGreaterThan(0);
   const files = new Set(lists.flat().map(({ file }) => file));
   expect(files.size).toBeGreaterThan(6);
-  expect(files.size).toBeLessThanOrEqual(walkFilesMax);
+  expect(files.size).toBeLessThanOrEqual(pathFilesMax);
   const all = [...files];
   expect(all[0]).toMatch(/^src\/daemon\/api\/routes\//u);
   expect(lists.at(-1)?.at(-1)?.file).toMatch(/^src\/adapters\/channels\//u);

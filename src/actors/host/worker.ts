@@ -1,6 +1,6 @@
 /**
  * The code of each worker thread: a core that applies events and a runner that calls agents. The
- * pool gives each thread one task that never ends; its rejection tells the supervisor that the
+ * pool gives each thread one task that never ends; its rejection reports to the supervisor that the
  * thread died. Calls cross a port wrapped by comlink, always whole batches, because a call per
  * event costs five to ten times as much as the event's own work.
  */

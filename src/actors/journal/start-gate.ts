@@ -12,7 +12,7 @@ export interface StartGate {
   open(old: readonly HostEntry[]): void;
 }
 
-/** A closed gate in front of the supervisor, which is created later. */
+/** A closed start gate in front of the supervisor, which is created later. */
 export function createStartGate(supervisor: () => Pick<Supervisor, "dispatch">): StartGate {
   let held: HostEntry[] | null = [];
   return {

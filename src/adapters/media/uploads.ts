@@ -109,7 +109,7 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
     (await all()).delete(upload.id);
     await cache.remove(upload.id);
   }
-  async function sweep(sentBefore: Millis, bytesMax: number, spare?: string): Promise<void> {
+  async function deleteOld(sentBefore: Millis, bytesMax: number, spare?: string): Promise<void> {
     const oldestFirst = [...(await all()).values()].sort((a, b) => a.at - b.at);
     const unsentBefore = now() - limits.uploadUnsentMsMax;
     let unsent = oldestFirst.filter(({ owner }) => owner === null).length;
@@ -136,7 +136,7 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
         const upload = { id, ...type, bytes, name: nameOf(name), at: now(), owner };
         await label(cache, upload);
         known.set(id, upload);
-        await sweep(Number.NEGATIVE_INFINITY, totalMax, id);
+        await deleteOld(Number.NEGATIVE_INFINITY, totalMax, id);
         return upload;
       } catch (error) {
         await cache.remove(id);
@@ -171,7 +171,7 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
       await forget(upload);
       return true;
     },
-    deleteOld: sweep,
+    deleteOld,
   };
 }
 

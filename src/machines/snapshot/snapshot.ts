@@ -117,7 +117,7 @@ function wrongForm(error: z.ZodError): EarshotError {
 }
 
 function invalid(reason: string, cause?: unknown): EarshotError {
-  return new EarshotError("EAR_RECORD_INVALID", `Cannot restore a conversation as ${reason}`, {
+  return new EarshotError("EAR_RECORD_INVALID", `Cannot restore a conversation: ${reason}`, {
     cause,
   });
 }

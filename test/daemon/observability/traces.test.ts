@@ -111,9 +111,9 @@ describe.each(["1.4.0", "1.10.0", "1.99.0"])("with an SDK of API %s", (version) 
     expect(of(lead, "delivery").parentId).toBe(turn.spanId);
     expect(of(lead, "agent").parentId).toBe(turn.spanId);
 
-    // The order of the walk, and the last delivery ends it.
-    const walk = ["admission", "journal", "decision", "queue", "turn", "agent", "delivery"];
-    const starts = walk.map((name) => of(lead, name).start);
+    // The order of the spans, and the last delivery ends it.
+    const order = ["admission", "journal", "decision", "queue", "turn", "agent", "delivery"];
+    const starts = order.map((name) => of(lead, name).start);
     expect(starts).toEqual([...starts].sort((a, b) => a - b));
     for (const root of [lead, other])
       expect(root.end).toBeGreaterThanOrEqual(of(lead, "delivery").end as number);

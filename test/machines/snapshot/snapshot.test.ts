@@ -142,7 +142,7 @@ describe("what is no record of ours is refused", () => {
       "[]",
       "",
     ])
-      expect(refusal(bad)).toMatch(/^EAR_RECORD_INVALID: Cannot restore a conversation as /);
+      expect(refusal(bad)).toMatch(/^EAR_RECORD_INVALID: Cannot restore a conversation: /);
   });
 
   test("a state that its context makes untrue", () => {

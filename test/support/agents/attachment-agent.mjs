@@ -1,7 +1,7 @@
 /**
  * An agent that looks at what it is sent
  * ======================================
- * Answers with the line of each file in its turn, and with what the tools tell is in it.
+ * Answers with the line of each file in its turn, and with what the tools report of it.
  */
 const line = /\[Attachment attachment_id:(a\d+-\d+)\] (.*)/g;
 

@@ -1,6 +1,6 @@
 /**
  * A conversation on the bench: the real actor with everything around it played by hand. Time moves
- * when told, deadlines fire at their moment, lanes are granted when asked for (unless held back),
+ * on request, deadlines fire at their moment, turn slots are granted when asked for (unless held back),
  * and every effect is kept with its time. What no effect may ever do is checked after each step.
  */
 import { expect } from "vitest";
@@ -78,7 +78,7 @@ export interface RigOptions {
   readonly settings?: Overrides;
   /** A group is known to hold three people, so that nobody is alone with us. */
   readonly chat?: InboundInput["chat"];
-  /** Grant lanes only when told. @default false */
+  /** Grant turn slots only on request. @default false */
   readonly holdSlots?: boolean;
   readonly record?: string;
 }
@@ -89,7 +89,7 @@ export class Rig {
   now = 0;
   readonly log: (Effect & { readonly t: number })[] = [];
   readonly deadlines = new Map<string, number>();
-  /** A lane was asked for and not yet granted or given back. */
+  /** A turn slot was asked for and not yet granted or given back. */
   wantsSlot = false;
   readonly #chat: InboundInput["chat"];
   readonly #holdSlots: boolean;

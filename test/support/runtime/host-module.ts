@@ -1,7 +1,7 @@
 /**
  * Agents for real hosts
  * =====================
- * The ports module of a worker with drivers that do one odd thing each: tell their environment,
+ * The ports module of a worker with drivers that do one odd thing each: report their environment,
  * sleep, loop, end the process.
  */
 import { z } from "zod";

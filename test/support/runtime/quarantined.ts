@@ -1,8 +1,8 @@
 /**
  * Rows in the journal of a daemon that does not run
  * =================================================
- * As another version may have left them: an event that was set aside although it can be told by
- * now, or one that breaks its conversation as soon as it is told.
+ * As another version may have left them: an event that was set aside although it can be applied by
+ * now, or one that breaks its conversation as soon as it is applied.
  */
 import { join } from "node:path";
 import { conversationOf } from "../../../src/actors/protocol/event-codec.ts";
@@ -49,7 +49,7 @@ export function leaveFixed(stateDir: string, key: string, message: InboundInput)
   return leave(stateDir, key, event, quarantinedCode);
 }
 
-/** An event that nobody has told its conversation yet, and that says nothing it could be told. */
+/** An event that its conversation has not had yet, and that holds nothing it could apply. */
 export function leavePoison(stateDir: string, key: string): Promise<void> {
   return leave(stateDir, key, { type: "message.received", at, seq: 0 });
 }

@@ -1,7 +1,7 @@
 /**
  * Files, pages and models that read them, on loopback
  * ====================================================
- * A plain HTTP server whose paths are told what to answer. It counts connections, so that a test can
+ * A plain HTTP server whose answers are set by path. It counts connections, so that a test can
  * say that none was made, and keeps what it was sent.
  */
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";

@@ -42,7 +42,7 @@ export interface PagesServer {
   /** Cuts every line. With `refuse`, new ones are cut too until `mend`. */
   readonly cut: (options?: { readonly refuse?: boolean }) => void;
   readonly recover: () => void;
-  /** From now on messages are taken but the page is not told. */
+  /** From now on messages are taken but the page gets no answer. */
   readonly mute: (on: boolean) => void;
   readonly close: () => Promise<void>;
 }

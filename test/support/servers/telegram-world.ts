@@ -124,7 +124,7 @@ export class TelegramWorld {
     return opened.message_id;
   }
 
-  /** A person writes; the bot is told. */
+  /** A person writes; the bot gets the update. */
   say(room: Room, by: User, text: string, options: SayOptions = {}): Message {
     const words = { text, entities: options.entities ?? entitiesOf(text) };
     const hasMedia = options.extra !== undefined && "caption" in options.extra;

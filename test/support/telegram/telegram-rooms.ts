@@ -25,7 +25,7 @@ import { createTestStore, type TestStore } from "../runtime/test-store.ts";
 import { sampleToken, startTelegramServer, type TelegramServer } from "../servers/telegram.ts";
 import type { Room, SayOptions } from "../servers/telegram-world.ts";
 
-export interface HouseOptions {
+export interface TelegramRoomsOptions {
   readonly workers: number;
   /** Scripted runs of the agent, in order; `ok` afterwards. */
   readonly runs?: readonly object[];
@@ -42,11 +42,11 @@ export class TelegramRooms {
   readonly server: TelegramServer;
   readonly group: Room;
   readonly people: Readonly<Record<"ann" | "bob", { id: number }>>;
-  readonly #options: HouseOptions;
+  readonly #options: TelegramRoomsOptions;
   #runtime: Runtime | null = null;
   #connections: Connections | null = null;
 
-  constructor(server: TelegramServer, options: HouseOptions) {
+  constructor(server: TelegramServer, options: TelegramRoomsOptions) {
     this.server = server;
     this.#options = options;
     const ann = server.world.user("Ann");
@@ -196,14 +196,14 @@ export class TelegramRooms {
   }
 }
 
-/** A house that is open until the test ends. */
-export async function openTelegramRooms(options: HouseOptions): Promise<TelegramRooms> {
+/** Rooms that are open until the test ends. */
+export async function openTelegramRooms(options: TelegramRoomsOptions): Promise<TelegramRooms> {
   const server = await startTelegramServer();
-  const house = new TelegramRooms(server, options);
+  const rooms = new TelegramRooms(server, options);
   onTestFinished(async () => {
-    await house.stop();
+    await rooms.stop();
     await server.close();
   });
-  await house.start();
-  return house;
+  await rooms.start();
+  return rooms;
 }

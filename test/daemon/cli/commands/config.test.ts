@@ -201,19 +201,19 @@ describe("the published schemas", () => {
   test("say of every key of a section what it is for, with its unit and default", () => {
     const schema = JSON.parse(schemaFiles()[0]?.[1] ?? "{}") as Node;
     const undescribed: string[] = [];
-    const walk = (node: Node, path: string): void => {
+    const visit = (node: Node, path: string): void => {
       for (const [name, child] of Object.entries(node.properties ?? {})) {
         const named = schema.$defs?.[child.$ref?.split("/").at(-1) ?? ""];
         const help = child.description ?? named?.description ?? "";
         if (!/^\S/.test(help) && child.const === undefined) undescribed.push(`${path}.${name}`);
         // What a driver understands is its own affair.
-        if (name !== "driver") walk(child, `${path}.${name}`);
+        if (name !== "driver") visit(child, `${path}.${name}`);
       }
       for (const inner of [node.items, node.additionalProperties, ...(node.anyOf ?? [])])
-        if (typeof inner === "object") walk(inner, path);
+        if (typeof inner === "object") visit(inner, path);
     };
-    walk(schema, "");
-    for (const [name, node] of Object.entries(schema.$defs ?? {})) walk(node, name);
+    visit(schema, "");
+    for (const [name, node] of Object.entries(schema.$defs ?? {})) visit(node, name);
     expect(undescribed).toEqual([]);
     const turn = schema.properties?.turn?.properties?.idleMs?.description;
     expect(turn).toMatch(/In milliseconds\. Default: 120000\.$/);
