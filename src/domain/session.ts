@@ -129,6 +129,12 @@ export interface Session {
 
 export type TranscriptRole = "user" | "assistant" | "summary" | "note";
 
+/** A part of an answer that did not reach the room, as far as is known. */
+export interface UnsentPart {
+  readonly part: number;
+  readonly status: "expired" | "dead" | "in-doubt";
+}
+
 /** One line of a transcript, as written to the session's file (docs/guide/sessions.md). */
 export interface TranscriptLine {
   /** Increases over all sessions of a store. */
@@ -141,6 +147,10 @@ export interface TranscriptLine {
   /** User lines: the author and the platform's message id. */
   readonly author?: { readonly id: string; readonly name: string };
   readonly messageId?: string;
+  /** Agent's lines: the number of the part, as in the ids of the outbox. */
+  readonly part?: number;
+  /** The note that ends a turn: the parts of its answer that did not arrive. */
+  readonly unsent?: readonly UnsentPart[];
   /** What the agent reported at its end. */
   readonly usage?: Omit<SessionUsage, "turns">;
   /** The agent no longer gets the session's lines up to this number; this line replaces them. */

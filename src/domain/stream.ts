@@ -50,12 +50,22 @@ export interface PromptLine {
   readonly turn: number;
   readonly text: string;
 }
+/**
+ * Every engaged batch ends in exactly one of these. An answer counts by what was delivered of it:
+ * all (`replied`), some (`partly`), or nothing that is known to have arrived (`undelivered`).
+ */
+export const outcomes = [
+  ...(["replied", "partly", "undelivered", "silent", "failed", "cancelled", "expired"] as const),
+] as const;
+export type Outcome = (typeof outcomes)[number];
+
 export interface AgentEndLine {
   readonly t: Millis;
   readonly key: string;
   readonly event: "agent_end";
   readonly turn: number;
-  readonly outcome: "replied" | "silent" | "failed" | "cancelled" | "expired";
+  readonly outcome: Outcome;
+  /** Not delivered: the ends of the parts that did not arrive. Else why it was stopped or failed. */
   readonly reason?: string;
 }
 export type SendStatus = "sent" | "in-doubt" | "expired" | "dead";

@@ -197,7 +197,7 @@ export const conversationMachine = setup({
               },
             },
             running: {
-              description: "The agent is at it. A turn has one outcome, given when it leaves this.",
+              description: "The agent is at it.",
               on: {
                 "message.received": {
                   guard: "engages",
@@ -231,14 +231,7 @@ export const conversationMachine = setup({
                 "agent.steered": { guard: "isThisTurn", actions: "joinTurn" },
                 "agent.usage": { guard: "isThisTurn", actions: "noteUsage" },
                 "run.aborted": { actions: "abortTurn", description: "Its end follows." },
-                "agent.ended": [
-                  {
-                    guard: "endsInSilence",
-                    target: "next",
-                    actions: { type: "endTurn", params: { silenced: true } },
-                  },
-                  { guard: "isThisTurn", target: "next", actions: "endTurn" },
-                ],
+                "agent.ended": { guard: "isThisTurn", target: "next", actions: "endTurn" },
                 "agent.failed": [
                   { guard: "retries", actions: "retryTurn" },
                   { guard: "isThisTurn", target: "next", actions: "endTurn" },
@@ -250,7 +243,8 @@ export const conversationMachine = setup({
               },
             },
             settling: {
-              description: "The agent is done; its last deliveries are under way.",
+              description:
+                "The agent is done; its last deliveries are under way. They decide the outcome.",
               on: {
                 "delivery.sent": [
                   {

@@ -205,11 +205,13 @@ export function createEffects(ports: EffectPorts): Effects {
           why: effect.why,
         });
         break;
-      case "outcome":
-        emit.turnEnded?.(key, effect);
+      case "run.ended":
         ports.turns.ended(effect.turnId);
         ports.approvals.ended(effect.turnId);
-        ports.outbox.endTurn(effect.turnId, !["replied", "silent"].includes(effect.outcome));
+        ports.outbox.endTurn(effect.turnId, effect.broken);
+        break;
+      case "outcome":
+        emit.turnEnded?.(key, effect);
         emit.line?.(agentEndLine(t, key, effect));
         break;
       case "relay.pass":

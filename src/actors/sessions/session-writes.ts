@@ -14,6 +14,7 @@ import type {
 } from "../../machines/events/effects.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
 import type { Sessions } from "./session-registry.ts";
+import { arrival } from "./transcript-view.ts";
 import { type MessageLine, messageLines } from "./turn-session.ts";
 
 export interface SessionPlanContext {
@@ -44,14 +45,14 @@ export function sessionWrites(
   const sessionId = turnId === null ? undefined : context.sessions.ofTurn(turnId);
   if (turnId === null || sessionId === undefined) return [];
   const { conv, at } = step;
-  const note = (line: Pick<TranscriptLine, "role" | "text" | "usage">): StoreWrite => ({
+  const note = (line: Omit<TranscriptLine, "id" | "sessionId" | "at" | "turnId">): StoreWrite => ({
     kind: "transcript",
     conv,
     line: context.sessions.number({ sessionId, at, turnId, ...line }),
   });
   switch (effect.type) {
     case "transcript":
-      return [note({ role: effect.role, text: effect.text })];
+      return [note({ role: effect.role, text: effect.text, part: effect.index })];
     case "joined": {
       const lines = spoken(effect, sessionId, { turnId, at }, context);
       return lines.map((line) => ({ kind: "transcript", conv, line }));
@@ -66,11 +67,16 @@ export function sessionWrites(
       const used = { ...noUsage, turns: 1 };
       const count = counted(sessionId, at, used, cutShort(effect));
       if (effect.outcome === "replied") return [count];
+      const { unsent } = effect;
       const lines = spoken(effect, sessionId, { turnId, at }, context);
       return [
         count,
         ...lines.map((line): StoreWrite => ({ kind: "transcript", conv, line })),
-        note({ role: "note", text: endOf(effect) }),
+        note({
+          role: "note",
+          text: endOf(effect),
+          ...(unsent === undefined ? {} : { unsent }),
+        }),
       ];
     }
     default:
@@ -116,5 +122,9 @@ function cutShort({ outcome, reason, batch }: OutcomeReached): boolean | null {
   return outcome === "cancelled" || reason === "host-lost";
 }
 
-const endOf = ({ outcome, reason }: OutcomeReached) =>
-  reason === undefined ? outcome : `${outcome}: ${reason}`;
+function endOf({ outcome, reason, unsent = [] }: OutcomeReached): string {
+  const end = reason === undefined ? outcome : `${outcome}: ${reason}`;
+  const parts =
+    unsent.length === 1 ? "1 part of the answer" : `${unsent.length} parts of the answer`;
+  return unsent.length === 0 ? end : `${end}; ${parts} ${arrival(unsent)}`;
+}

@@ -6,8 +6,14 @@
  * Notes of the runtime are left out.
  */
 import type { TranscriptEntry } from "../../domain/ports/index.ts";
-import type { TranscriptLine } from "../../domain/session.ts";
+import type { TranscriptLine, UnsentPart } from "../../domain/session.ts";
 import { escapeLabel, escapeRoomText } from "../../machines/prompt/escape.ts";
+
+/** How words that are kept but may not have arrived are marked. */
+export function arrival(unsent: readonly UnsentPart[]): string {
+  const mayHave = unsent.some(({ status }) => status === "in-doubt");
+  return mayHave ? "may not have reached the room" : "did not reach the room";
+}
 
 export interface TranscriptView {
   /** Prefix messages with names: several people may have spoken. */
@@ -33,9 +39,10 @@ export function entriesOf(
   view: TranscriptView,
 ): TranscriptEntry[] {
   const entries: TranscriptEntry[] = [];
+  const unsent = unsentIn(lines);
   let joins = false;
   for (const line of lines) {
-    const entry = entryOf(line, view);
+    const entry = entryOf(line, view, unsent.get(placeOf(line)));
     const last = entries.at(-1);
     if (entry === null) continue;
     if (joins && last !== undefined && last.role === entry.role)
@@ -44,6 +51,16 @@ export function entriesOf(
     joins = line.covers === undefined;
   }
   return entries;
+}
+
+const placeOf = ({ turnId, part }: Pick<TranscriptLine, "turnId" | "part">) => `${turnId}:${part}`;
+
+/** The parts of answers that did not arrive, by turn and part. */
+function unsentIn(lines: readonly TranscriptLine[]): ReadonlyMap<string, UnsentPart> {
+  const found = new Map<string, UnsentPart>();
+  for (const { turnId, unsent = [] } of lines)
+    for (const one of unsent) found.set(placeOf({ turnId, part: one.part }), one);
+  return found;
 }
 
 function joined(last: TranscriptEntry, next: TranscriptEntry): string {
@@ -72,13 +89,18 @@ function namedLine({ text, author, turnId }: TranscriptLine): string {
   return `${escapeLabel(author.name, turnId)}: ${escapedText.replaceAll("\n", "\n  ")}`;
 }
 
-function entryOf(line: TranscriptLine, { named }: TranscriptView): TranscriptEntry | null {
+function entryOf(
+  line: TranscriptLine,
+  { named }: TranscriptView,
+  unsent: UnsentPart | undefined,
+): TranscriptEntry | null {
   const { role, text, at, covers } = line;
   switch (role) {
     case "user":
       return { role, at, text: escaped(line, named) };
     case "assistant":
-      return { role, at, text };
+      if (unsent === undefined) return { role, at, text };
+      return { role, at, text: `${text}\n[This part ${arrival([unsent])}]` };
     case "summary":
       return { role: "user", at, text: `[Your summary of what was said before]\n${text}` };
     case "note":

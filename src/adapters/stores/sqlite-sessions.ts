@@ -127,8 +127,9 @@ export function putSession(use: Use, write: SessionWrite | TranscriptWrite): num
 const changes = (answer: { readonly changes: number | bigint }) => Number(answer.changes);
 
 function putLine(use: Use, { conv, line }: TranscriptWrite): number {
-  const { id, turnId, role, at, text, sessionId, covers, author, messageId, usage } = line;
-  const more = JSON.stringify({ author, messageId, usage });
+  const { id, turnId, role, at, text, sessionId, covers, author, messageId, part, unsent, usage } =
+    line;
+  const more = JSON.stringify({ author, messageId, part, unsent, usage });
   use(sql.insertLine).run(
     ...[id, conv, turnId, role, at, text, sessionId],
     ...[covers ?? null, more === "{}" ? null : more],

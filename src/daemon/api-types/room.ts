@@ -4,6 +4,7 @@
  * separate entry that names its subject, so a page that has everything up to a number is complete.
  */
 import { z } from "zod";
+import { outcomes } from "../../domain/stream.ts";
 import { attentions, guardStates, locks } from "../../machines/conversation/states.ts";
 import { verdictSchema } from "./runtime.ts";
 import { count, millis, personSchema, type Shape, text } from "./schema.ts";
@@ -63,10 +64,13 @@ const endedSchema = z.object({
   kind: z.literal("ended"),
   ...entry,
   turnId: text,
-  outcome: z.enum(["replied", "silent", "failed", "cancelled"]),
+  outcome: z.enum(outcomes),
   reason: text.nullable(),
 });
-/** An attempt of a turn's agent ended. The last attempt of a turn counts. */
+/**
+ * An attempt of a turn's agent ended. The last attempt of a turn counts. An answer whose parts are
+ * still on their way counts as replied; each part says itself what became of it.
+ */
 export type EndedEntry = Shape<typeof endedSchema>;
 
 const replySchema = z.object({

@@ -1,6 +1,7 @@
 /** One line of the event stream, as `GET /api/events` sends it and a simulation answers it. */
 import { z } from "zod";
 import { creditUseSchema, decisionSchema, ruleSchema } from "../../domain/decision.ts";
+import { outcomes } from "../../domain/stream.ts";
 import { count, millis, text } from "./schema.ts";
 
 const decisionLine = z.object({
@@ -44,7 +45,7 @@ const agentEndLine = z.object({
   key: text,
   event: z.literal("agent_end"),
   turn: count,
-  outcome: z.enum(["replied", "silent", "failed", "cancelled", "expired"]),
+  outcome: z.enum(outcomes),
   reason: text.exactOptional(),
 });
 const sendLine = z.object({

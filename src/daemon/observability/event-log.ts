@@ -3,9 +3,12 @@
  * Texts are left out unless the config sets `log.showText`. With tracing, a line names its trace.
  */
 import type { Log } from "../../domain/ports/index.ts";
-import type { StreamLine } from "../../domain/stream.ts";
+import type { Outcome, StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
 import type { Traces } from "./traces.ts";
+
+/** Outcomes that somebody may have to look into. */
+const wanting: ReadonlySet<Outcome> = new Set(["partly", "undelivered", "failed"]);
 
 /** A listener that writes the log. `traces` must have received the line before. */
 export function logReader(
@@ -27,7 +30,7 @@ export function logReader(
       log("info", "decision", { decision, rule, credit, ...fields, ...traceOf(event) });
     } else if (kind === "agent_end") {
       const { key, turn, outcome, reason } = line;
-      const level = outcome === "failed" ? "warn" : "info";
+      const level = wanting.has(outcome) ? "warn" : "info";
       log(level, "turn", { key, turn, outcome, reason, ...traceOf(event) });
     } else if (kind === "send") {
       const { id, key, channel, status, text } = line;

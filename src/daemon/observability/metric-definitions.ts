@@ -7,7 +7,8 @@
  */
 import { decisions, rules } from "../../domain/decision.ts";
 import type { OutboxState } from "../../domain/ports/index.ts";
-import type { DropReason, Outcome } from "../../machines/events/effects.ts";
+import { outcomes } from "../../domain/stream.ts";
+import type { DropReason } from "../../machines/events/effects.ts";
 import type { AgentFailed } from "../../machines/events/events.ts";
 
 export interface MetricEntry {
@@ -30,9 +31,6 @@ const patient = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 90
 const disk = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 const rowCounts = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-const outcomes = [
-  ...["replied", "silent", "failed", "cancelled", "expired"],
-] as const satisfies readonly Outcome[];
 /** How an attempt of an agent ended: complete, or the code of its failure. */
 const agentEnds = [
   "ended",

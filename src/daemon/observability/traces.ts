@@ -283,7 +283,8 @@ class OpenTraces implements Traces {
     if (turn === undefined) return;
     this.#agentEnded(turn, null);
     turn.span.setAttribute("earshot.turn.outcome", outcome);
-    if (outcome === "failed") turn.span.setStatus({ code: SpanStatusCode.ERROR, message: outcome });
+    if (["failed", "undelivered"].includes(outcome))
+      turn.span.setStatus({ code: SpanStatusCode.ERROR, message: outcome });
     turn.span.end(this.#now());
     turn.over = true;
     // Messages that joined while it ran.

@@ -8,7 +8,7 @@ import { decodeEvent, eventsIn } from "../../actors/protocol/event-codec.ts";
 import { quarantinedCode } from "../../actors/protocol/host-protocol.ts";
 import { decodeVerdict } from "../../domain/decision.ts";
 import type { Attachment, Inbound, Millis } from "../../domain/message.ts";
-import type { EventRow, Store } from "../../domain/ports/index.ts";
+import type { EventRow, OutboxState, Store } from "../../domain/ports/index.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
 import type {
   ConversationEvent,
@@ -29,7 +29,7 @@ const textShownUnitsMax = 16_384;
 const fileNameUnitsMax = 120;
 
 export interface EntryPorts {
-  readonly store: Pick<Store, "outboxRow">;
+  readonly store: Pick<Store, "outboxRow" | "outboxByTurn">;
   person(id: string): RoomPerson;
   /** Credits granted by a delivery, by its journal number. */
   credited(seq: number): ReplyEntry["credited"];
@@ -74,6 +74,11 @@ async function entriesIn(
     case "delivery.sent":
     case "delivery.failed":
       return repliesOf(event, place, ports);
+    case "agent.ended": {
+      const { turnId, silent } = event;
+      const outcome = silent ? "silent" : await deliveredOf(turnId, ports);
+      return [{ kind: "ended", ...place, turnId, outcome, reason: null }];
+    }
     default:
       return otherOf(event, place, ports);
   }
@@ -92,10 +97,6 @@ function otherOf(
   switch (event.type) {
     case "lane.granted":
       return [{ kind: "turn", ...place, turnId: event.turnId }];
-    case "agent.ended": {
-      const outcome = event.silent ? "silent" : "replied";
-      return [{ kind: "ended", ...place, turnId: event.turnId, outcome, reason: null }];
-    }
     case "agent.failed":
       return [{ kind: "ended", ...place, turnId: event.turnId, ...failureOf(event) }];
     case "skip": {
@@ -113,6 +114,19 @@ function otherOf(
       return [];
   }
 }
+
+/** What became of an answer, as far as is known by now. */
+async function deliveredOf(turnId: string, { store }: Pick<EntryPorts, "store">) {
+  const states = (await store.outboxByTurn(turnId)).map(deliveryOf).flatMap((delivery) => {
+    const isPart = isText(delivery) && !delivery.body.aside && !delivery.body.draft;
+    return isPart ? [delivery.row.state] : [];
+  });
+  const lost = states.filter((state) => unsent.has(state)).length;
+  if (lost === 0) return "replied";
+  return lost < states.length ? "partly" : "undelivered";
+}
+
+const unsent: ReadonlySet<OutboxState> = new Set(["dead", "expired", "in-doubt"]);
 
 function failureOf({
   code,

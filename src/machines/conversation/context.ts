@@ -8,7 +8,9 @@
  */
 import type { Membership, Participant } from "../../domain/decision.ts";
 import type { AuthorId, Millis, Route } from "../../domain/message.ts";
+import type { UnsentPart } from "../../domain/session.ts";
 import type { ConversationSettings, SessionOverride } from "../../domain/settings.ts";
+import type { Outcome } from "../../domain/stream.ts";
 import { type ContextBuffer, emptyBuffer } from "../batching/context-buffer.ts";
 import type { Flush, Forming, PendingMessage } from "../batching/inbox.ts";
 import { type GuardCounters, noCounters } from "../engagement/loop-guard.ts";
@@ -32,6 +34,12 @@ export interface RelayLeg extends RelayOrder {
   readonly at: Millis;
   /** Places of the agents that come before and have not ended yet. */
   readonly ahead: readonly number[];
+}
+
+/** The outcome of a turn whose agent was stopped or failed, whatever was delivered. */
+export interface RunFailure {
+  readonly outcome: Extract<Outcome, "failed" | "cancelled" | "expired">;
+  readonly reason: string;
 }
 
 /** The one turn under way, from its turn slot to its last delivery. */
@@ -58,6 +66,14 @@ export interface Run {
   readonly asides?: readonly number[];
   /** Number of the newest growing message that reached the room. */
   readonly shown?: number;
+  /** Parts of the answer that reached the room; absent: none. */
+  readonly sent?: number;
+  /** Parts of the answer that will not, as far as is known. */
+  readonly unsent?: readonly UnsentPart[];
+  /** Why the agent gave no whole answer; absent: it did, or is still at it. */
+  readonly failure?: RunFailure;
+  /** Its outcome was given before its deliveries were settled, by an older version. */
+  readonly reported?: true;
 }
 
 export interface ConversationContext {

@@ -20,14 +20,23 @@ export function noteSent({ context }: Step, event: DeliverySent): void {
   const thread = threadKey(run.order.route);
   if (thread !== null)
     context.spokenIn = latest(context.spokenIn, [thread], limits.spokenRoutesCountMax);
-  const shown = block.draft === true ? { shown: event.index } : {};
-  context.run = { ...closed(run, event.index), ...shown };
+  context.run = { ...closed(run, event.index), ...afterArrival(run, block) };
+}
+
+function afterArrival({ sent = 0 }: Run, { kind, draft, index }: OpenBlock): Partial<Run> {
+  if (draft === true) return { shown: index };
+  return kind === "reply" ? { sent: sent + 1 } : {};
 }
 
 /** A block will not reach the room any more. */
 export function noteUnsent({ context }: Step, event: DeliveryFailed): void {
   const { run } = context;
-  if (run !== null && run.order.turnId === event.turnId) context.run = closed(run, event.index);
+  const block = openBlock(context, event);
+  if (run === null || block === undefined) return;
+  const { index: part, status } = event;
+  const isPart = block.kind === "reply" && block.draft === undefined;
+  const unsent = isPart ? { unsent: [...(run.unsent ?? []), { part, status }] } : {};
+  context.run = { ...closed(run, part), ...unsent };
 }
 
 /** A reply reached the room: those it answers and mentions may go on without calling our name. */
@@ -41,7 +50,10 @@ export function grantCredit({ context }: Step, event: DeliverySent): void {
 }
 
 /** The block of the turn under way that the report is about, if it is still open. */
-function openBlock({ run }: ConversationContext, event: DeliverySent): OpenBlock | undefined {
+function openBlock(
+  { run }: ConversationContext,
+  event: DeliverySent | DeliveryFailed,
+): OpenBlock | undefined {
   if (run === null || run.order.turnId !== event.turnId) return undefined;
   return run.open.find(({ index }) => index === event.index);
 }

@@ -69,8 +69,6 @@ export const conversationGuards = {
   heartbeatIsDue: asks<Types>(guards.heartbeatIsDue),
   /** Of the turn under way, and the lock lets it speak. */
   maySpeak: and(["isThisTurn", not(isSilenced)]),
-  /** The turn under way ends without having wanted to say anything. */
-  endsInSilence: and(["isThisTurn", isSilenced]),
   /** The turn that is running chooses silence. */
   choosesSilence: and(["isThisTurn", stateIn({ attention: { engaged: "running" } })]),
   grantsCredit: or([stateIn({ lock: "granting" }), stateIn({ lock: "silenced" })]),
@@ -120,7 +118,7 @@ export const actionBodies = {
   startTurn: on<"lane.granted", turn.Warning>(turn.startTurn),
   expireTurn: on<"lane.granted">(turn.expireTurn),
   retryTurn: on<"agent.failed" | "host.recovered">(turn.retryTurn),
-  endTurn: on<turn.RunEnd["type"], turn.Silence>(turn.endTurn),
+  endTurn: on<turn.RunEnd["type"]>(turn.endTurn),
   closeTurn: on<Types>(turn.closeTurn),
   offerLine: on<Types>(steering.offerLine),
   interruptDue: on<"deadline.due">(steering.interruptDue),

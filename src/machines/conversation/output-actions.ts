@@ -24,7 +24,7 @@ export function sendBlock({ context, effects }: Step, event: AgentText): void {
   const isSaid = draft === undefined && aside === undefined;
   if (index < run.blocks || index >= limits.blocksPerTurnMax) return;
   if (isSaid && from < run.offset) return;
-  if (isSaid) effects.push({ type: "transcript", turnId, role: "assistant", text });
+  if (isSaid) effects.push({ type: "transcript", turnId, role: "assistant", text, index });
   const refused = settings.send === "deny";
   const kind = aside === undefined ? "reply" : "aside";
   const opened = { index, kind, mentions, ...(draft === undefined ? {} : { draft }) } as const;

@@ -11,7 +11,7 @@ import type { ConversationSettings } from "../../domain/settings.ts";
 import { emptyBuffer, takeBuffer } from "../batching/context-buffer.ts";
 import { type Flush, refOf } from "../batching/inbox.ts";
 import { countHumans, isMultiHumanGroup, isPresent } from "../engagement/humans.ts";
-import type { Outcome, TurnRun } from "../events/effects.ts";
+import type { TurnRun } from "../events/effects.ts";
 import type {
   AgentEnded,
   AgentFailed,
@@ -20,7 +20,7 @@ import type {
   SlotGranted,
 } from "../events/events.ts";
 import { passRelay, takeFree } from "./agent-relay.ts";
-import type { ConversationContext, Run } from "./context.ts";
+import type { ConversationContext, Run, RunFailure } from "./context.ts";
 import { releaseSlot, removeAcks, takeFromLine } from "./queue-actions.ts";
 import { failureNotice, notifiesRoom } from "./reply-addressing.ts";
 import { answersOf, noteJoined, unsteered } from "./steering-actions.ts";
@@ -205,58 +205,39 @@ export function retryTurn(step: Step, event: AgentFailed | HostRecovered): void 
     effects.push({ type: "typing", on: true, route });
 }
 
-/** Whether the agent chose silence, as the chart says: what it said before is then no answer. */
-export interface Silence {
-  readonly silenced: boolean;
-}
-
-/** How this end of the agent counts. */
-function outcomeOf(
-  { settings }: ConversationContext,
-  run: Run,
-  event: RunEnd,
-  silence?: Silence,
-): { outcome: Outcome; reason?: string } {
+/** Why this end of the agent gives no whole answer; null: it does. */
+function failureOf({ settings }: ConversationContext, run: Run, event: RunEnd): RunFailure | null {
   if (run.abortedBy !== null) return { outcome: "cancelled", reason: run.abortedBy };
   if (isLoss(event) && isStale(settings, run, event))
     return { outcome: "expired", reason: "host-lost" };
   if (event.type === "host.recovered") return { outcome: "failed", reason: "host-lost" };
-  if (event.type === "agent.failed") {
-    const { code } = event;
-    return { outcome: code === "aborted" ? "cancelled" : "failed", reason: code };
-  }
-  if (silence?.silenced !== true && answersOf(run) > 0) return { outcome: "replied" };
-  return run.refused === true
-    ? { outcome: "silent", reason: "send-policy" }
-    : { outcome: "silent" };
+  if (event.type === "agent.ended") return null;
+  const { code } = event;
+  return { outcome: code === "aborted" ? "cancelled" : "failed", reason: code };
 }
 
-/** The agent has ended: the turn's one outcome, its turn slot, and the room's notice if it failed. */
-export function endTurn(step: Step, event: RunEnd, silence?: Silence): void {
+/** The agent has ended: its turn slot is free, and the room is notified if it failed. */
+export function endTurn(step: Step, event: RunEnd): void {
   const { context, effects } = step;
   const { run } = context;
   if (run === null) return;
-  const { outcome, reason } = outcomeOf(context, run, event, silence);
-  const answered = outcome === "replied" ? answeredInPassing(context, run) : [];
+  const failure = failureOf(context, run, event);
+  const answered = failure === null ? answeredInPassing(context, run) : [];
   const inPassing = answered.flatMap(({ messages }) => messages);
-  const batch = [...run.batch, ...inPassing];
   noteJoined(step, run, inPassing);
   context.inbox = unsteered(context.inbox.filter((flush) => !answered.includes(flush)));
-  const { turnId, turn, route, heartbeat } = run.order;
-  context.run = { ...run, batch };
+  const { turnId, route, heartbeat } = run.order;
+  context.run = {
+    ...run,
+    batch: [...run.batch, ...inPassing],
+    ...(failure === null ? {} : { failure }),
+  };
   if (heartbeat === undefined && run.left === undefined)
-    context.abortedLastRun = outcome === "cancelled" || reason === "host-lost";
-  effects.push({
-    type: "outcome",
-    turnId,
-    turn,
-    outcome,
-    batch: batch.map(refOf),
-    ...(reason === undefined ? {} : { reason }),
-  });
+    context.abortedLastRun = failure?.outcome === "cancelled" || failure?.reason === "host-lost";
+  effects.push({ type: "run.ended", turnId, broken: failure !== null });
   const { settings } = context;
   const isOurs = heartbeat !== true && settings.send !== "deny";
-  if (outcome === "failed" && isOurs && notifiesRoom(settings.notifyRoom, route.chat.kind))
+  if (failure?.outcome === "failed" && isOurs && notifiesRoom(settings.notifyRoom, route.chat.kind))
     sendNotice(step, context.run);
   releaseSlot(step);
 }
@@ -283,12 +264,36 @@ function sendNotice({ context, effects }: Step, run: Run): void {
   });
 }
 
-/** The turn that has ended, if one has, is over: nothing of it is open any more. */
+/** What the turn came to, now that its last delivery is settled. */
+function outcomeOf({ failure, refused, sent = 0, unsent = [], shown, asides = [] }: Run) {
+  if (failure !== undefined) return failure;
+  const isSeen = sent > 0 || (shown !== undefined && !asides.includes(shown));
+  if (unsent.length > 0) {
+    const reason = [...new Set(unsent.map(({ status }) => status))].join(", ");
+    return { outcome: isSeen ? "partly" : "undelivered", reason } as const;
+  }
+  if (isSeen) return { outcome: "replied" } as const;
+  return refused === true
+    ? ({ outcome: "silent", reason: "send-policy" } as const)
+    : ({ outcome: "silent" } as const);
+}
+
+/** The turn that has ended, if one has, is over: its one outcome is reported, nothing of it is open. */
 export function closeTurn(step: Step): void {
   const { run } = step.context;
   if (run === null) return;
-  removeAcks(step, run.batch, run.order.route);
-  passRelay(step, run.batch);
+  const { order, batch, unsent, reported } = run;
+  if (reported === undefined)
+    step.effects.push({
+      type: "outcome",
+      turnId: order.turnId,
+      turn: order.turn,
+      batch: batch.map(refOf),
+      ...outcomeOf(run),
+      ...(unsent === undefined ? {} : { unsent }),
+    });
+  removeAcks(step, batch, order.route);
+  passRelay(step, batch);
   step.context.run = null;
   updateTyping(step);
 }

@@ -6,11 +6,10 @@
  */
 import type { Activation, Verdict } from "../../domain/decision.ts";
 import type { Millis, Route } from "../../domain/message.ts";
+import type { UnsentPart } from "../../domain/session.ts";
 import type { QueueSettings, SendPolicy } from "../../domain/settings.ts";
+import type { Outcome } from "../../domain/stream.ts";
 import type { CommandAsked, CommandIssued } from "./events.ts";
-
-/** Every engaged batch ends in exactly one of these. */
-export type Outcome = "replied" | "silent" | "failed" | "cancelled" | "expired";
 
 /** Why a message will never reach the agent. */
 export type DropReason =
@@ -142,6 +141,8 @@ export interface Transcript {
   readonly turnId: string;
   readonly role: "assistant";
   readonly text: string;
+  /** The block that sends it. */
+  readonly index: number;
 }
 /** Messages that became a part of a turn after it began: its transcript has them, too. */
 export interface Joined {
@@ -167,7 +168,14 @@ export interface Dropped {
   readonly message: MessageRef;
   readonly why: DropReason;
 }
-/** The one outcome of a turn; exactly one per `turn.run` id. */
+/** The agent of a turn has ended for good; what it said may still be on its way. */
+export interface RunEnded {
+  readonly type: "run.ended";
+  readonly turnId: string;
+  /** It failed or was stopped: what it began to say has no end. */
+  readonly broken: boolean;
+}
+/** The one outcome of a turn, after its last delivery; exactly one per `turn.run` id. */
 export interface OutcomeReached {
   readonly type: "outcome";
   readonly turnId: string;
@@ -175,6 +183,8 @@ export interface OutcomeReached {
   readonly outcome: Outcome;
   readonly batch: readonly MessageRef[];
   readonly reason?: string;
+  /** Parts of the answer that did not reach the room, as far as is known. */
+  readonly unsent?: readonly UnsentPart[];
 }
 /** We are through with a message: the conversations of `to` may answer it (machines/relay.ts). */
 export interface RelayPassed {
@@ -237,6 +247,7 @@ export type Effect =
   | Usage
   | SessionBegan
   | Dropped
+  | RunEnded
   | OutcomeReached
   | MembershipRefresh
   | RelayPassed

@@ -88,6 +88,14 @@ export const run = z.strictObject({
   refused: z.literal(true).exactOptional(),
   asides: z.array(count).exactOptional(),
   shown: count.exactOptional(),
+  sent: count.exactOptional(),
+  unsent: z
+    .array(z.strictObject({ part: count, status: z.enum(["expired", "dead", "in-doubt"]) }))
+    .exactOptional(),
+  failure: z
+    .strictObject({ outcome: z.enum(["failed", "cancelled", "expired"]), reason: z.string() })
+    .exactOptional(),
+  reported: z.literal(true).exactOptional(),
 });
 export const relay = z.strictObject({
   token: z.string(),

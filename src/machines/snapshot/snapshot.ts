@@ -25,11 +25,12 @@ import {
 } from "../conversation/states.ts";
 import { fieldsSchema, readFields, writeFields } from "./snapshot-codec.ts";
 import { upgradeV1 } from "./snapshot-v1.ts";
+import { upgradeV2 } from "./snapshot-v2.ts";
 
 /** Form of the line itself. */
 export const snapshotVersion = 1;
-/** States of the chart and meaning of its context. Version 1 is still read. */
-export const machineVersion = 2;
+/** States of the chart and meaning of its context. Versions 1 and 2 are still read. */
+export const machineVersion = 3;
 
 const recordSchema = z.tuple([z.number(), z.number(), z.string(), z.unknown()]);
 
@@ -72,11 +73,12 @@ function statesAndFields(json: unknown) {
   if (more.length > 0) throw invalid("its state is not known");
   if (version === snapshotVersion && machine === machineVersion)
     return { attention, guard, lock, fields };
-  if (version !== snapshotVersion || machine !== 1)
+  if (version !== snapshotVersion || (machine !== 1 && machine !== 2))
     throw invalid(`it is of version ${version}.${machine}`);
-  const upgraded = upgradeV1({ attention, fields });
-  if (upgraded === null) throw invalid("its state is not that of its turn");
-  return { ...upgraded, guard };
+  const second = machine === 2 ? { attention, lock, fields } : upgradeV1({ attention, fields });
+  const upgraded = second === null ? null : upgradeV2(second);
+  if (second === null || upgraded === null) throw invalid("its state is not that of its turn");
+  return { ...upgraded, lock: second.lock, guard };
 }
 
 function parseJson(record: string): unknown {

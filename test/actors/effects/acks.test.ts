@@ -126,7 +126,7 @@ test("a message too old for a turn gives its eye back", async () => {
   await world.pass(1_000);
   await say("m2");
   await world.pass(2 * hour);
-  expect(world.events("agent_end")).toMatchObject([{ outcome: "replied" }, { outcome: "expired" }]);
+  expect(world.events("agent_end")).toMatchObject([{ outcome: "expired" }, { outcome: "replied" }]);
   expect(shown(world)).toEqual([]);
 });
 

@@ -52,14 +52,14 @@ test("A and B are one turn that answers B; C keeps its eye and the typing until 
     "1000 heard C",
     "1000 👀 on C",
     '1550 reply "first" to B',
-    "3550 agent_end",
     '3550 reply "second" to null',
+    "3550 agent_end",
     "3550 👀 off A",
     "3550 👀 off B",
     "3550 agent_start C on C",
-    "4550 agent_end",
     '4550 reply "third" to C',
     "4550 typing off",
+    "4550 agent_end",
     "4550 👀 off C",
   ]);
   const prompts = world.events("prompt").map((line) => ("text" in line ? String(line.text) : ""));

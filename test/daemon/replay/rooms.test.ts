@@ -166,7 +166,7 @@ describe("turns", () => {
   test("failed sends, failed agents and silence each end their turn once", async () => {
     const lines = await playRoom("failures");
     expect(ends(lines).map(({ outcome }) => outcome)).toEqual([
-      "replied",
+      "undelivered",
       "replied",
       "replied",
       "failed",

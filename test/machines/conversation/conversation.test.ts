@@ -192,9 +192,10 @@ describe("a turn has exactly one outcome", () => {
     rig.answer("hel");
     rig.step({ type: "host.recovered", at: rig.now });
     expect(rig.runs).toHaveLength(1);
-    expect(rig.outcomes()).toEqual(["T1 failed"]);
+    expect(rig.outcomes()).toEqual([]);
     expect(rig.attention).toBe("engaged.settling");
     rig.sent();
+    expect(rig.outcomes()).toEqual(["T1 failed"]);
     expect(rig.attention).toBe("observing");
   });
 

@@ -156,6 +156,7 @@ describe("beside the answer", () => {
     rig.answer("one");
     rig.answer("two");
     rig.end();
+    for (const index of [0, 1, 2]) rig.sent(index);
     expect(rig.of("block").map(({ replyTo }) => replyTo)).toEqual([null, "m1", null]);
     expect(rig.outcomes()).toEqual(["T1 replied"]);
     expect(rig.of("transcript").map(({ text }) => text)).toEqual(["one", "two"]);
@@ -184,6 +185,8 @@ describe("beside the answer", () => {
     expect(again.context.run).toEqual(rig.conversation.context.run);
     rig.answer("ok", { index: 1 });
     rig.end();
+    rig.sent(0);
+    rig.sent(1);
     expect(rig.outcomes()).toEqual(["T1 replied"]);
   });
 

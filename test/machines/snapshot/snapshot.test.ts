@@ -180,6 +180,40 @@ const oldCases = readFileSync(oldRecords, "utf8")
   .split("\n")
   .map((line) => JSON.parse(line) as OldCase);
 
+describe("records of machine version 2, when the outcome came with the agent's end", () => {
+  /** A record of this version as that version wrote it. */
+  const asBefore = (rig: Rig) => {
+    const [version, , states, { r, ...fields }] = JSON.parse(rig.conversation.record());
+    const { sent: _, ...run } = r;
+    return JSON.stringify([version, 2, states, { ...fields, r: run }]);
+  };
+  const asked = () => {
+    const rig = new Rig();
+    rig.say("ann", "earshot", { to: "us" });
+    rig.wait(500);
+    rig.answer("one");
+    return rig;
+  };
+
+  test("a turn whose outcome was given is not given another", () => {
+    const rig = asked();
+    rig.end();
+    const { turnId } = rig;
+    const again = new Rig({ record: asBefore(rig) });
+    again.sent(0, turnId);
+    expect(again.outcomes()).toEqual([]);
+    expect(again.attention).toBe("observing");
+  });
+
+  test("a turn that has delivered a part comes to an answer", () => {
+    const rig = asked();
+    rig.sent();
+    const again = new Rig({ record: asBefore(rig) });
+    again.step({ type: "agent.ended", at: again.now, turnId: rig.turnId, silent: false });
+    expect(again.outcomes()).toEqual(["T1 replied"]);
+  });
+});
+
 describe("records of machine version 1, from a database of before", () => {
   const settings = settingsWith({
     loopGuard: { maxConsecutive: 1, maxInWindow: 3, windowMs: 60_000, hardLimit: 2 },

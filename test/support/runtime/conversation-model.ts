@@ -25,6 +25,10 @@ export interface ModelTurn {
   blocks: number;
   open: number[];
   ended: boolean;
+  /** What it comes to if the agent was stopped or failed. */
+  failure: string | null;
+  arrived: number;
+  lost: number;
 }
 
 interface Line {
@@ -190,6 +194,9 @@ export class Model {
       blocks: 0,
       open: [],
       ended: false,
+      failure: null,
+      arrived: 0,
+      lost: 0,
     };
     this.shown.push(...this.buffer);
     this.buffer = [];
@@ -210,10 +217,8 @@ export class Model {
       turn.attempt += 1;
       return;
     }
-    let outcome = how === "aborted" || turn.aborted ? "cancelled" : "failed";
-    if (how === "ended" && !turn.aborted)
-      outcome = !this.silent && turn.blocks > 0 ? "replied" : "silent";
-    this.outcomes.push(`T${turn.number} ${outcome}`);
+    if (how === "aborted" || turn.aborted) turn.failure = "cancelled";
+    else if (how !== "ended") turn.failure = "failed";
     turn.ended = true;
     this.#close();
   }
@@ -222,6 +227,8 @@ export class Model {
     const { turn } = this;
     if (turn === null || !turn.open.includes(index)) return;
     turn.open = turn.open.filter((one) => one !== index);
+    if (arrived) turn.arrived += 1;
+    else turn.lost += 1;
     if (arrived && !this.withheld)
       for (const author of turn.authors) this.credits.set(author, this.now + this.limits.windowMs);
     this.#close();
@@ -230,6 +237,10 @@ export class Model {
   #close(): void {
     const { turn } = this;
     if (turn === null || !turn.ended || turn.open.length > 0) return;
+    const { arrived, lost } = turn;
+    const delivered = lost === 0 ? "replied" : arrived > 0 ? "partly" : "undelivered";
+    const outcome = turn.failure ?? (arrived + lost === 0 ? "silent" : delivered);
+    this.outcomes.push(`T${turn.number} ${outcome}`);
     this.acked = this.acked.filter((id) => !turn.ids.includes(id));
     this.turn = null;
     if (this.line.length > 0 && this.limits.mode === "collect")

@@ -169,6 +169,8 @@ function AgentMessageView(props: AgentMessageProps) {
 function quietWords(outcome: string, name: string): string {
   if (outcome === "silent") return `${name} read it and chose to stay quiet.`;
   if (outcome === "cancelled") return "The turn was stopped.";
+  if (outcome === "partly") return "A part of the answer could not be delivered.";
+  if (outcome === "undelivered") return `The answer of ${name} could not be delivered.`;
   if (outcome === "expired") return "The answer came too late and was not sent.";
   return `${name} could not answer. Try again; the daemon's log says why.`;
 }

@@ -207,6 +207,9 @@ const quietWords = {
   silent: "stayed silent",
   failed: "could not answer",
   cancelled: "was stopped",
+  expired: "had no time left to answer",
+  undelivered: "answered, but nothing arrived",
+  partly: "answered, but not all of it arrived",
   replied: "answered",
 } as const;
 

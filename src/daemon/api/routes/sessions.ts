@@ -89,6 +89,11 @@ const lineSchema = z.object({
   text,
   author: z.object({ id: text, name: text }).exactOptional(),
   messageId: text.exactOptional(),
+  part: count.exactOptional().describe("agent's lines: number of the part, as in outbox ids"),
+  unsent: z
+    .array(z.object({ part: count, status: z.enum(["expired", "dead", "in-doubt"]) }))
+    .exactOptional()
+    .describe("the note that ends a turn: parts of its answer that did not arrive"),
   usage: z.object({ inputTokens: count, outputTokens: count, costUsd: z.number() }).exactOptional(),
   covers: count.exactOptional().describe("for the agent, this line replaces all up to that number"),
 });

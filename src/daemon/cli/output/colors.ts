@@ -25,8 +25,8 @@ export function decisionInks(paint: Paint): Readonly<Record<Decision, Ink>> {
 /** Green: good; yellow: needs attention; red: bad. */
 export function stateInk(paint: Paint, state: string): Ink {
   if (["live", "ready", "yes", "sent", "replied"].includes(state)) return paint.green;
-  if (["halted", "broken", "dead", "failed", "no"].includes(state)) return paint.red;
-  if (["backing-off", "restarting", "in-doubt", "expired", "waiting"].includes(state))
+  if (["halted", "broken", "dead", "failed", "undelivered", "no"].includes(state)) return paint.red;
+  if (["backing-off", "restarting", "in-doubt", "expired", "partly", "waiting"].includes(state))
     return paint.yellow;
   return (text) => text;
 }
