@@ -94,7 +94,7 @@ const events: Type<ConversationEvent> = {
   disengage: all("operator"),
   skip: turn,
   "command.applied": { ...all("command"), args: list("text"), more: calls, asked },
-  "session.reset": all("sessionId", "operator"),
+  "session.reset": all("sessionId", "operator", "cuts"),
   "session.overridden": { ...all("send", "activation", "merge"), queue },
   "heartbeat.due": { route },
   "config.changed": { settings },
@@ -113,7 +113,7 @@ const effects: Type<Effect> = {
   "turn.run": {
     ...turn,
     ...all("turn", "attempt", "omitted", "replyTo", "guard", "nudge", "introduce", "afterAbort"),
-    ...all("humans", "heartbeat", "firstIndex"),
+    ...all("humans", "heartbeat", "sessionAt", "firstIndex"),
     batch: refs,
     context: refs,
     route,
@@ -134,7 +134,7 @@ const effects: Type<Effect> = {
   transcript: { ...turn, ...all("role", "index"), text: "text" },
   joined: { ...turn, batch: refs },
   usage: { ...turn, ...all("inputTokens", "outputTokens", "costUsd") },
-  "session.began": all("sessionId"),
+  "session.began": all("sessionId", "owes"),
   dropped: { message: fields(all("seq", "id", "editSeq")), why: "plain" },
   "run.ended": { ...turn, ...all("broken") },
   outcome: {
@@ -165,7 +165,7 @@ const context: Projected<ConversationContext> = {
     entries: list(fields(all("seq", "id", "at", "author", "self", "editSeq"))),
   }),
   forming: list(fields({ ...batch, ...all("author", "group", "firstAt", "closesAt") })),
-  inbox: list(fields({ ...batch, ...all("backlog", "steeredAt") })),
+  inbox: list(fields({ ...batch, ...all("backlog", "steeredAt", "past") })),
   droppedWhileBusy: list("text"),
   run: fields({
     ...all("holds", "overtaken", "blocks", "offset", "left", "refused", "shown"),

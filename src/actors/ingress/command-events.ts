@@ -142,7 +142,7 @@ const ofSession: ReadonlySet<string> = new Set<CommandCall["command"]>([
 ]);
 
 const resetNow = ({ now, unique }: CommandIntake) =>
-  ({ type: "session.reset", at: now, sessionId: unique() }) as const;
+  ({ type: "session.reset", at: now, sessionId: unique(), cuts: true }) as const;
 
 function commandOf(
   calls: readonly CommandCall[],

@@ -76,7 +76,8 @@ export function createSessionOperator(
     if ((await inUse(key)) === null) return null;
     const sessionId = ids.next();
     const at = clock.now();
-    const event = { type: "session.reset", at, sessionId, operator: true } as const;
+    const by = { operator: true, cuts: true } as const;
+    const event = { type: "session.reset", at, sessionId, ...by } as const;
     const begun = sessions.begun(sessionId);
     const identity = `reset|${sessionId}`;
     await journal.append([newEvent({ conv, key }, configs.version(), event, { identity })]);

@@ -18,7 +18,7 @@ export interface SessionsPorts {
   readonly onBegan: (agentId: string) => void;
 }
 
-/** A turn of a conversation, and the event that requested it. */
+/** A turn of a conversation, and the event that says which session was in use for it. */
 export interface OrderedTurn {
   readonly conv: number;
   readonly key: string;

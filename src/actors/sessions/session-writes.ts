@@ -18,7 +18,7 @@ import { arrival } from "./transcript-view.ts";
 import { type MessageLine, messageLines } from "./turn-session.ts";
 
 export interface SessionPlanContext {
-  readonly sessions: Pick<Sessions, "ofTurn" | "forget" | "number">;
+  readonly sessions: Pick<Sessions, "ofTurn" | "forget" | "number" | "opening">;
   readonly agentOf: (key: string) => string;
   /**
    * Messages without a transcript line yet: those that joined a turn, or those of a turn that ended
@@ -40,7 +40,7 @@ export function sessionWrites(
   step: HostStep,
   context: SessionPlanContext,
 ): readonly StoreWrite[] {
-  if (effect.type === "session.began") return [begin(effect, step, context)];
+  if (effect.type === "session.began") return began(effect, step, context);
   const turnId = turnConcerned(effect);
   const sessionId = turnId === null ? undefined : context.sessions.ofTurn(turnId);
   if (turnId === null || sessionId === undefined) return [];
@@ -94,11 +94,13 @@ function spoken(
   return spokenLines === undefined ? [] : messageLines(sessions, sessionId, turn, spokenLines);
 }
 
-function begin({ sessionId }: SessionBegan, step: HostStep, context: SessionPlanContext) {
+function began(effect: SessionBegan, step: HostStep, context: SessionPlanContext): StoreWrite[] {
+  const { sessionId, owes } = effect;
   const { conv, key, at, seq } = step;
   const agentId = context.agentOf(key);
   const names = { conv, key, agentId, sessionId };
-  return { kind: "session", op: "begin", ...names, at, fromSeq: seq } as const;
+  const begin = { kind: "session", op: "begin", ...names, at, fromSeq: seq } as const;
+  return owes === true ? [context.sessions.opening({ conv, key, agentId, at }), begin] : [begin];
 }
 
 const transcriptReasons = ({ inputTokens, outputTokens, costUsd }: Usage) => ({

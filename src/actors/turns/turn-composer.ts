@@ -177,7 +177,8 @@ export async function composeTurn(
   const { batch, context, images } = await readTurn(ports, effect, step, signal);
   const spoken = batch.map((message) => ({ ...message, text: textWithFiles(message) }));
   const messagesText = batch.map(ownText).join("\n");
-  const ordered = { conv, key, agentId: agent.id, turnId, seq, at };
+  const { sessionAt = seq } = effect;
+  const ordered = { conv, key, agentId: agent.id, turnId, seq: sessionAt, at };
   const session = await sessions.enter(ordered, spoken);
   const fence = ports.ids.next(`fence|${turnId}`);
   const prompt = effect.heartbeat

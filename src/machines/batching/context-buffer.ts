@@ -74,6 +74,17 @@ export function takeBuffer(
   return { shown, aged, omitted: buffer.dropped + aged.length };
 }
 
+/** The buffer in two: what was heard before the message with that number, and the rest. */
+export function splitBuffer(
+  { entries, dropped }: ContextBuffer,
+  seq: number,
+): readonly [before: ContextBuffer, after: ContextBuffer] {
+  return [
+    { entries: entries.filter((entry) => entry.seq < seq), dropped },
+    { entries: entries.filter((entry) => entry.seq >= seq), dropped: 0 },
+  ];
+}
+
 /** The buffer with a message's text replaced in place; the same object when it is not in it. */
 export function editBuffered(buffer: ContextBuffer, id: string, seq: number): ContextBuffer {
   if (!holds(buffer, id)) return buffer;

@@ -58,6 +58,8 @@ export interface Flush extends Batch {
   readonly backlog: boolean;
   /** The running turn took it in after this many blocks; null: it did not. */
   readonly steeredAt: number | null;
+  /** Sessions that somebody has begun since it was said; absent: none. */
+  readonly past?: number;
 }
 
 /** An engaged message on its way into a batch. */
@@ -188,7 +190,7 @@ export interface Taken {
 
 /**
  * Takes the next turn's batch out of the line. `collect` joins what piled up behind a turn for the
- * same place; `interrupt` goes straight to the newest; all others take the first.
+ * same place and session; `interrupt` goes straight to the newest; all others take the first.
  */
 export function takeNext(
   inbox: readonly Flush[],
@@ -212,6 +214,7 @@ function collect(first: Flush, rest: readonly Flush[]): { flush: Flush; inbox: F
     const room = flush.messages.length + next.messages.length <= limits.batchMessagesCountMax;
     // Once one had to stay behind, later ones may not overtake it.
     if (sameRoute(first.route, next.route) && !room) full = true;
+    if (first.past !== next.past) full = true;
     if (full || !sameRoute(first.route, next.route)) {
       inbox.push(next);
       continue;

@@ -1,7 +1,7 @@
 /**
  * A message that starts with a trigger begins a new session; what follows the trigger is the
  * message. Only the message's own first word counts, never one in a quote, a fence or the text it
- * replies to. `/new@name` counts where the name is ours.
+ * replies to. `/new@name` counts where the name is ours, and a colon may follow.
  */
 import type { Inbound } from "../../domain/message.ts";
 
@@ -19,10 +19,14 @@ export function afterResetTrigger(
   return null;
 }
 
-/** What follows the trigger and our name behind it; null where the word goes on otherwise. */
+/**
+ * What follows the trigger, with our name and a colon behind it; null where the word goes on
+ * otherwise. Only commands have a name or a colon.
+ */
 function afterName(rest: string, trigger: string, mentions: Inbound["mentions"]): string | null {
   if (rest === "" || /^\s/u.test(rest)) return rest;
-  if (!trigger.startsWith("/") || !rest.startsWith("@")) return null;
-  if (!mentions.some(({ isSelf }) => isSelf)) return null;
+  if (!trigger.startsWith("/")) return null;
+  if (rest.startsWith(":")) return rest.slice(1);
+  if (!rest.startsWith("@") || !mentions.some(({ isSelf }) => isSelf)) return null;
   return rest.replace(/^@\S*/u, "");
 }

@@ -37,13 +37,20 @@ export function overrideSession({ context }: Step, event: SessionOverridden): vo
   context.settings = withOverride(context.configured, context.override);
 }
 
-/** A new session: introduced again, and nothing is left to be said about the last run. */
-export function beginSession({ context, effects }: Step, { sessionId }: SessionReset): void {
+/**
+ * A new session: introduced again, and nothing is left to be said about the last run. Where somebody
+ * ordered it, what waits for a turn stays in the session in which it was said.
+ */
+export function beginSession({ context, effects }: Step, event: SessionReset): void {
+  const { sessionId, cuts } = event;
+  const owes = cuts === true && context.inbox.length > 0;
+  if (owes) context.inbox = context.inbox.map((one) => ({ ...one, past: (one.past ?? 0) + 1 }));
   context.introduced = false;
   context.abortedLastRun = false;
   const { run } = context;
   if (run !== null) context.run = { ...run, left: true };
-  if (sessionId !== undefined) effects.push({ type: "session.began", sessionId });
+  if (sessionId !== undefined)
+    effects.push({ type: "session.began", sessionId, ...(owes ? { owes } : {}) });
 }
 
 /** Commands are carried out by the runtime, in the order in which they came. */

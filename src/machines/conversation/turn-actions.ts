@@ -6,9 +6,9 @@
  * when its agent has ended for good.
  */
 import { limits } from "../../domain/limits.ts";
-import { sameRoute } from "../../domain/message.ts";
+import { type Millis, sameRoute } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
-import { emptyBuffer, takeBuffer } from "../batching/context-buffer.ts";
+import { emptyBuffer, splitBuffer, takeBuffer } from "../batching/context-buffer.ts";
 import { type Flush, refOf } from "../batching/inbox.ts";
 import { countHumans, isMultiHumanGroup, isPresent } from "../engagement/humans.ts";
 import type { TurnRun } from "../events/effects.ts";
@@ -47,12 +47,15 @@ export function startTurn(step: Step, event: SlotGranted, warning?: Warning): vo
   }
   context.turnSeq += 1;
   const order = orderOf(step, event, flush, warning?.warned === true);
-  const { messages: batch, holds, overtaken } = flush;
-  context.run = { ...newRun(order), batch, holds, overtaken };
+  const { messages: batch, holds, overtaken, past } = flush;
+  const left = past === undefined ? {} : ({ left: true } as const);
+  context.run = { ...newRun(order), batch, holds, overtaken, ...left };
   context.inbox = context.inbox.map((one) => (one.backlog ? one : { ...one, backlog: true }));
   context.droppedWhileBusy = [];
-  context.introduced = true;
-  context.abortedLastRun = false;
+  if (past === undefined) {
+    context.introduced = true;
+    context.abortedLastRun = false;
+  }
   effects.push(order);
   const { typing } = context;
   if (typing !== null && !sameRoute(typing, flush.route)) stopTyping(step);
@@ -102,12 +105,26 @@ function newRun(order: TurnRun): Run {
   };
 }
 
+/**
+ * What was overheard, for the turn of a flush. That of a session which is over leaves what came
+ * after its question to the next one.
+ */
+function takeOverheard({ context }: Step, { messages, past }: Flush, at: Millis) {
+  const newest = messages.at(-1)?.seq ?? 0;
+  const [taken, left] =
+    past === undefined ? [context.buffer, emptyBuffer] : splitBuffer(context.buffer, newest);
+  context.buffer = left;
+  return takeBuffer(taken, at, context.settings.context.maxAgeMs);
+}
+
 function orderOf(step: Step, event: SlotGranted, flush: Flush, guard: boolean): TurnRun {
   const { context, effects } = step;
   const { settings, participants, membership } = context;
   const { at, turnId } = event;
-  const { shown, aged, omitted } = takeBuffer(context.buffer, at, settings.context.maxAgeMs);
-  context.buffer = emptyBuffer;
+  const { shown, aged, omitted } = takeOverheard(step, flush, at);
+  const isPast = flush.past !== undefined;
+  const introduced = isPast ? context.turnSeq > 1 : context.introduced;
+  const newest = flush.messages.at(-1);
   for (const { seq, id } of aged)
     effects.push({ type: "dropped", message: { seq, id }, why: "context-age" });
   const humans = countHumans({ participants, membership }, settings.engagement, at);
@@ -124,16 +141,17 @@ function orderOf(step: Step, event: SlotGranted, flush: Flush, guard: boolean): 
     omitted,
     droppedWhileBusy: context.droppedWhileBusy,
     route: flush.route,
-    replyTo: flush.messages.at(-1)?.id ?? "",
+    replyTo: newest?.id ?? "",
     guard,
     nudge: !guard && isMultiHumanGroup(direct, humans),
-    introduce: !context.introduced && !direct,
-    afterAbort: context.abortedLastRun,
+    introduce: !introduced && !direct,
+    afterAbort: context.abortedLastRun && !isPast,
     participants: participants
       .filter((participant) => isPresent(participant, settings.engagement, at))
       .slice(-namesShownMax)
       .map(({ name }) => name),
     humans,
+    ...(isPast && newest !== undefined ? { sessionAt: newest.seq } : {}),
   };
 }
 

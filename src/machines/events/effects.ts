@@ -81,6 +81,8 @@ export interface TurnRun {
   readonly humans: number;
   /** Nobody asked for it: the batch is empty and there is no message to reply to. */
   readonly heartbeat?: true;
+  /** It belongs to the session that was in use before this journal number; absent: to the latest. */
+  readonly sessionAt?: number;
   /** Another try: block numbers below this one are taken. */
   readonly firstIndex?: number;
 }
@@ -162,6 +164,8 @@ export interface Usage {
 export interface SessionBegan {
   readonly type: "session.began";
   readonly sessionId: string;
+  /** Messages from before it wait for a turn: there is a session before it. */
+  readonly owes?: true;
 }
 export interface Dropped {
   readonly type: "dropped";

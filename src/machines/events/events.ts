@@ -240,6 +240,8 @@ export interface SessionReset {
   readonly sessionId?: string;
   /** By hand: no message and no policy asked for it. */
   readonly operator?: true;
+  /** Somebody ordered it: what waits for a turn belongs to the session before. */
+  readonly cuts?: true;
 }
 /** The session says something differently than the config. Absent: as before; null: as configured. */
 export interface SessionOverridden {

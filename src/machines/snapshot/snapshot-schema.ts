@@ -47,6 +47,7 @@ export const flush = z.strictObject({
   ...batch,
   backlog: z.boolean(),
   steeredAt: count.nullable(),
+  past: count.exactOptional(),
 });
 const order = z.strictObject({
   type: z.literal("turn.run"),
@@ -66,6 +67,7 @@ const order = z.strictObject({
   participants: z.array(z.string()),
   humans: count,
   heartbeat: z.literal(true).exactOptional(),
+  sessionAt: seq.exactOptional(),
   firstIndex: count.exactOptional(),
 });
 export const run = z.strictObject({

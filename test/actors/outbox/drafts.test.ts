@@ -146,7 +146,7 @@ describe("silence", () => {
     ];
     await answer(world, { afterMs: 0, steps });
     expect(world.shown()).toEqual([whole]);
-    expect(world.events("agent_end")).toMatchObject([{ outcome: "silent" }]);
+    expect(world.events("agent_end")).toMatchObject([{ outcome: "replied" }]);
   });
 });
 
