@@ -45,7 +45,7 @@ describe("what was said before /new", () => {
     async (mode) => {
       const world = await sessionWorld({ messages: { queue: { mode } } });
       world.answers.push(async function* () {
-        await world.gate;
+        await world.released;
         yield* saying("one");
       });
       await world.say("first", { direct: true, id: "first" });
