@@ -20,6 +20,8 @@ export interface StreamSettings {
   readonly maxChars: number;
   readonly prefer: "paragraph" | "newline" | "sentence";
   readonly coalesceIdleMs: number;
+  /** UTF-16 units of an answer outside direct chats; 0: no limit. */
+  readonly groupMaxChars: number;
   readonly humanDelay: "off" | "natural" | { readonly minMs: number; readonly maxMs: number };
 }
 

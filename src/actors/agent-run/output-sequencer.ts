@@ -9,6 +9,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import type { AgentText } from "../../machines/events/events.ts";
 import { hardCut } from "../../machines/output/breaks.ts";
+import { createChunker } from "../../machines/output/chunker.ts";
 
 /** A part to send, as reported to the conversation. */
 export type OutputBlock = Omit<AgentText, "type" | "at" | "turnId">;
@@ -29,6 +30,8 @@ export interface SequencerOptions {
   readonly firstIndex: number;
   /** UTF-16 units of one platform message. */
   readonly textLimit: number;
+  /** UTF-16 units of the whole answer. */
+  readonly answerLimit: number;
   /** Prefix of the first part of the answer. */
   readonly prefix: string;
   readonly onBlock: (block: OutputBlock) => void;
@@ -38,8 +41,14 @@ export interface SequencerOptions {
 
 /** Note for an answer with more parts than a turn may send. */
 const restNote = "\n\n[the rest of this answer is too long to send]";
+/** Note for an answer that is longer than its room allows. */
+const continueNote = '[This answer is longer than is allowed here. Say "continue" for the rest.]';
 /** From this number on there is no side output, so that the answer has capacity. */
 const sideIndexMax = limits.blocksPerTurnMax / 2;
+/** Separates the note from the answer. */
+const messageGap = "\n\n";
+/** Less of a part is not sent before the note. */
+const cutUnitsMin = 16;
 /** Shortest time between refreshes of a growing message, ms; platforms are slower. */
 const refreshMsMin = 250;
 
@@ -52,6 +61,10 @@ export class OutputSequencer {
   #last: OutputBlock | null = null;
   #live: GrowingMessage | null = null;
   #answers = 0;
+  /** Length of the answer so far. */
+  #units = 0;
+  /** Where its last part ends. */
+  #end = 0;
   #closed = false;
   #overflow = false;
 
@@ -65,7 +78,7 @@ export class OutputSequencer {
     return this.#answers;
   }
 
-  /** Whether the answer had more parts than allowed; the rest is not sent. */
+  /** Whether the answer had more parts or text than allowed; the rest is not sent. */
   get overflow(): boolean {
     return this.#overflow;
   }
@@ -81,8 +94,10 @@ export class OutputSequencer {
   }
 
   /** Sends a part of the answer, replacing the growing message if there is one. */
-  say({ text, from, to, closes }: Piece): void {
-    if (this.#closed || !hasVisible(text)) return;
+  say(piece: Piece): void {
+    if (this.#closed || this.#overflow || !hasVisible(piece.text)) return;
+    const { text, from, to, closes } = this.#limited(piece);
+    this.#end = to;
     if (this.#index >= limits.blocksPerTurnMax) {
       this.#sendLast(closes);
       return;
@@ -104,6 +119,27 @@ export class OutputSequencer {
     this.#index += 1;
     if (this.#index === limits.blocksPerTurnMax) this.#last = block;
     else this.#options.onBlock(block);
+  }
+
+  /** The piece as far as the whole answer may be long. */
+  #limited(piece: Piece): Piece {
+    const { answerLimit, textLimit, prefix } = this.#options;
+    const units = this.#units;
+    this.#units += piece.text.length;
+    if (this.#units <= answerLimit) return piece;
+    this.#overflow = true;
+    const tail = messageGap + continueNote;
+    const capacity = Math.min(answerLimit - units, textLimit - prefix.length - tail.length);
+    if (capacity < cutUnitsMin) return { ...piece, text: continueNote, closes: "" };
+    const chunker = createChunker({ minChars: Math.ceil(capacity / 2), maxChars: capacity });
+    const [first] = [...chunker.push(piece.text), ...chunker.flush()];
+    return { ...piece, text: `${first?.text.trimEnd() ?? ""}${tail}`, closes: tail };
+  }
+
+  /** The answer goes on, but no more of it is sent: says so, unless its last part does. */
+  endEarly(): void {
+    this.#units = Number.POSITIVE_INFINITY;
+    this.say({ text: continueNote, from: this.#end, to: this.#end, closes: "" });
   }
 
   /** Shows the beginning of the answer, or the reasoning so far, in a growing message. */

@@ -94,6 +94,7 @@ export class TurnOutput {
       clock,
       firstIndex,
       textLimit,
+      answerLimit: this.#answerLimit,
       prefix,
       onBlock,
       onDraft,
@@ -121,9 +122,18 @@ export class TurnOutput {
     return this.#sequencer.answers === 0;
   }
 
-  /** Whether the answer had more blocks than allowed; the rest was not sent. */
+  /** Whether the answer has more than may be sent; the rest is not sent. */
   get overflow(): boolean {
-    return this.#sequencer.overflow;
+    if (this.#sequencer.overflow) return true;
+    // Only where it can be true: trimming a growing text at every delta takes quadratic time.
+    const limit = this.#answerLimit;
+    return this.#visible.length > limit && this.#visible.trimEnd().length > limit;
+  }
+
+  get #answerLimit(): number {
+    const { direct, settings } = this.#options;
+    const { groupMaxChars } = settings.stream;
+    return direct || groupMaxChars === 0 ? Number.POSITIVE_INFINITY : groupMaxChars;
   }
 
   /** Silences the turn. What the room could already see stays. */
@@ -208,6 +218,7 @@ export class TurnOutput {
   end(): void {
     this.endMessage();
     this.#send();
+    if (this.overflow) this.#sequencer.endEarly();
     this.#finish();
   }
 

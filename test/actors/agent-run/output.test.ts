@@ -181,6 +181,72 @@ describe("small blocks", () => {
   );
 });
 
+describe("an answer that is longer than its group allows", () => {
+  const note = '[This answer is longer than is allowed here. Say "continue" for the rest.]';
+  const paragraphs = (count: number) =>
+    Array.from(
+      { length: count },
+      (_, index) => `Paragraph ${index}. ${line.repeat(3).trim()}`,
+    ).join("\n\n");
+  const modes = ["off", "block", "draft"] as const;
+
+  test.each(modes)("ends with a note how to get the rest, and the agent is stopped: %s", (mode) => {
+    const stream = { mode, minChars: 200, maxChars: 300, groupMaxChars: 1_000 };
+    const { output, says, shows } = outputOf({ stream, direct: false, textLimit: 400 });
+    says(paragraphs(60), 40);
+    expect(output.overflow).toBe(true);
+    output.end();
+    const whole = shows().join("");
+    expect(whole.length).toBeLessThanOrEqual(1_000 + note.length + 2);
+    expect(whole.length).toBeGreaterThan(700);
+    expect(whole.endsWith(`\n\n${note}`)).toBe(true);
+    for (const text of shows()) expect(text.length).toBeLessThanOrEqual(400);
+    const shown = whole.slice(0, -note.length).replace(/\s/gu, "");
+    expect(paragraphs(60).replace(/\s/gu, "").startsWith(shown)).toBe(true);
+  });
+
+  test("closes the code that it cuts", () => {
+    const stream = { groupMaxChars: 200 };
+    const { output, says, texts } = outputOf({ stream, direct: false });
+    says(`\`\`\`ts\n${"let x = 1;\n".repeat(100)}\`\`\`\n`);
+    output.end();
+    expect(texts()).toHaveLength(1);
+    expect(texts()[0]).toMatch(/^```ts\n(let x = 1;\n)+```\n\n\[This/);
+  });
+
+  test("is all of it in a direct chat, where it fits, and where there is no limit", () => {
+    for (const [text, given] of [
+      [paragraphs(60), { stream: { mode: "off", groupMaxChars: 1_000 }, direct: true }],
+      [paragraphs(5), { stream: { groupMaxChars: paragraphs(5).length }, direct: false }],
+      [paragraphs(200), { stream: { groupMaxChars: 0 }, direct: false }],
+    ] as const) {
+      const { output, says, texts } = outputOf(given as Given);
+      says(text);
+      expect(output.overflow).toBe(false);
+      output.end();
+      expect(texts().join("").replace(/\s/gu, "")).toBe(text.replace(/\s/gu, ""));
+    }
+  });
+
+  test("is cut with a note even if what is over the limit is a gap", () => {
+    const { output, says, texts } = outputOf({ stream: { groupMaxChars: 6_000 }, direct: false });
+    says(`one${"\n".repeat(8_190)}two`);
+    output.end();
+    expect(texts().map((text) => text.trim())).toEqual(["one", "two", note]);
+  });
+
+  test("is no more than the note where the limit was reached before", () => {
+    const stream = { mode: "block", groupMaxChars: 300, coalesceIdleMs: 0 } as const;
+    const { output, says, texts } = outputOf({ stream, direct: false });
+    for (const text of ["a".repeat(295), "b".repeat(200), "c".repeat(200)]) {
+      says(text);
+      output.endMessage();
+    }
+    output.end();
+    expect(texts()).toEqual(["a".repeat(295), note]);
+  });
+});
+
 describe("however the deltas are cut", () => {
   const piece = fc.constantFrom(
     "word ",

@@ -281,9 +281,21 @@ describe("a turn", () => {
       const chunk = "x".repeat(65_536);
       for (; sent < 1_600; sent += 1) yield text(chunk);
     });
-    await run();
+    await run({ config: { stream: { groupMaxChars: 0 } } });
     expect(failure()).toBe("too-long");
     expect(sent).toBeLessThanOrEqual(limits.agentBytesMax / 65_536 + 1);
+  });
+
+  test("that is longer than its group allows ends early, with a note, and has not failed", async () => {
+    let sent = 0;
+    says(async function* () {
+      for (; sent < 1_000; sent += 1) yield text("A line of the answer.\n");
+    });
+    await run();
+    expect(sent).toBeLessThan(600);
+    expect(texts().join("").length).toBeLessThan(12_100);
+    expect(texts().at(-1)).toMatch(/Say "continue" for the rest\.\]$/);
+    expect(ends()).toMatchObject([{ type: "agent.ended", silent: false }]);
   });
 
   test("whose stream is always ready lets others run", async () => {

@@ -39,6 +39,7 @@ export const defaults: ConversationSettings = {
     maxChars: 1_200,
     prefer: "paragraph",
     coalesceIdleMs: 1_000,
+    groupMaxChars: 12_000,
     humanDelay: "off",
   },
   typing: { mode: "auto", intervalMs: 6_000, ttlMs: 120_000 },

@@ -18,6 +18,9 @@ export const stream = section(
     maxChars: count(32, 100_000).describe("Largest size of a block."),
     prefer: z.enum(["paragraph", "newline", "sentence"]).describe("The preferred place to split."),
     coalesceIdleMs: ms.describe("Small blocks that arrive within this time are merged."),
+    groupMaxChars: count(0, 1_000_000).describe(
+      "Longest answer in groups and channels, in UTF-16 units. 0: no limit.",
+    ),
     /** Pause before every block but the first. `natural`: 800 to 2,500 ms. */
     humanDelay: z
       .union([
@@ -36,6 +39,7 @@ export const stream = section(
     maxChars: 1_200,
     prefer: "paragraph",
     coalesceIdleMs: 1_000,
+    groupMaxChars: 12_000,
     humanDelay: "off",
   },
 );
