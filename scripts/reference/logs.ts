@@ -71,6 +71,7 @@ export const logTable: readonly LogEvent[] = [
     ["events.reader-dropped", "A reader of the event stream was too slow."],
     ["health.reader-dropped", "A Health page was too slow."],
     ["heartbeat.unread", "A heartbeat's file could not be read."],
+    ["history.failed", "The history of a room could not be read or stored."],
     ["hook.failed", "A plugin's hook failed."],
     ["hook.late", "A plugin's hook took too long."],
     ["hook.refused", "A request to a channel's hook was refused."],

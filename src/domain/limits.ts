@@ -104,6 +104,8 @@ export const limits = {
 
   /** Conversations in the room list; others are found by search. */
   roomsListedMax: 10_000,
+  /** Longest time that the first message of a room waits for the platform. */
+  firstReadMsMax: 10_000,
   /** Rooms whose membership is cached. */
   membershipRoomsMax: 10_000,
   /** Platform messages one block may be split into. */

@@ -10,8 +10,9 @@
 import { accountsOf, type EarshotConfig } from "../../domain/config/index.ts";
 import type { Membership } from "../../domain/decision.ts";
 import { assert, EarshotError } from "../../domain/errors.ts";
-import type { Route } from "../../domain/message.ts";
+import { historySchema, type Inbound, type Route } from "../../domain/message.ts";
 import type {
+  ChannelAccount,
   ChannelContext,
   ChannelDefinition,
   ChannelEvent,
@@ -21,6 +22,7 @@ import type {
   MenuCommand,
   Random,
 } from "../../domain/ports/index.ts";
+import { late, within } from "../../domain/ports/within.ts";
 import type { IngestOptions, OutboundDirectory } from "../protocol/runtime.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { ConnectionStatus } from "./account-connection.ts";
@@ -84,6 +86,7 @@ export interface Connections {
 const unknownTextLimit = 2_000;
 const unknownTypingMs = 6_000;
 const memberReadMsMax = 10_000;
+const historyReadMsMax = 10_000;
 
 const accountId = (channel: string, account: string) => JSON.stringify([channel, account]);
 
@@ -166,7 +169,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     retry: (channel, account) =>
       inTurn(async () => (await find(channel, account)?.retry()) ?? false),
     directory: {
-      ...directoryOf(definitions, find, members),
+      ...directoryOf(definitions, find, members, options),
       isOurs: (channel, author) =>
         ownAuthors.size > 0 && isOneOf(ownAuthors, accountId(channel, author)),
     },
@@ -253,10 +256,35 @@ async function readMembers(
   }
 }
 
+/** The newest messages, oldest first; null: they could not be read. */
+async function readHistory(
+  { clock, log }: ConnectionsOptions,
+  account: ChannelAccount | null,
+  route: Route,
+  limit: number,
+): Promise<readonly Inbound[] | null> {
+  try {
+    const read = await within(clock, historyReadMsMax, (signal) =>
+      Promise.resolve(account?.history?.(route, limit, signal) ?? null),
+    );
+    if (read === null) return null;
+    if (read !== late) return historySchema.shape.messages.parse(read).slice(-limit);
+    throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot read the history: it took too long");
+  } catch (error) {
+    log("warn", "history.failed", {
+      channel: route.channel,
+      account: route.account,
+      error: error instanceof EarshotError ? error.code : "unknown",
+    });
+    return null;
+  }
+}
+
 function directoryOf(
   definitions: ReadonlyMap<string, ChannelDefinition>,
   find: (channel: string, account: string) => AccountRun | undefined,
   members: ReturnType<typeof createMembershipCache>,
+  options: ConnectionsOptions,
 ): OutboundDirectory {
   return {
     outbound: (channel, account) => find(channel, account)?.account?.outbound ?? null,
@@ -266,6 +294,19 @@ function directoryOf(
     isLocal: (channel) => definitions.get(channel)?.local ?? false,
     refreshMembership: (route) => members.refresh(route),
     membership: (route): Membership | null => members.get(route),
+    firstReads(channel, account) {
+      const run = find(channel, account);
+      if (run?.status().state !== "live" || run.account === null) return null;
+      const { membership, history } = run.account;
+      if (membership === undefined && history === undefined) return null;
+      return {
+        members: membership === undefined ? null : members.first,
+        history:
+          history === undefined
+            ? null
+            : (route, limit) => readHistory(options, run.account, route, limit),
+      };
+    },
   };
 }
 

@@ -45,6 +45,8 @@ export interface MembershipCache {
    * stale.
    */
   get(route: Route): Membership | null;
+  /** Resolves when the read that is in flight, or was started by this, has ended. Never rejects. */
+  first(route: Route): Promise<void>;
   /** Requests a new read because a new author spoke. */
   refresh(route: Route): void;
   /** Drops an account whose login changed. */
@@ -105,6 +107,12 @@ export function createMembershipCache(clock: Clock, read: ReadMembers): Membersh
         membership === null ? Number.POSITIVE_INFINITY : clock.now() - membership.fetchedAt;
       if (age >= staleMs || room.again) start(room, route);
       return age < cacheMs ? membership : null;
+    },
+    async first(route) {
+      if (route.chat.kind === "direct") return;
+      const room = roomOf(route);
+      if (room.membership === null) start(room, route);
+      await room.reading;
     },
     refresh(route) {
       if (route.chat.kind === "direct") return;

@@ -18,8 +18,10 @@ import type {
   MetaWrite,
   Plugin,
   Skill,
+  Store,
   StoreWrite,
 } from "../../domain/ports/index.ts";
+import { placeOf } from "../../domain/ports/index.ts";
 import { createDenials } from "../access/denial-log.ts";
 import { type AccessReply, answerAccessRequest } from "../access/pairing-requests.ts";
 import { createExtensionCommands } from "../commands/extension-commands.ts";
@@ -35,7 +37,8 @@ import type { Admitted, RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
 import type { Heartbeats } from "../turns/heartbeats.ts";
 import { type Claim, createDedupe } from "./dedupe.ts";
-import { type Prepared, prepare } from "./prepare-event.ts";
+import { createFirstReads } from "./first-reads.ts";
+import { type PrepareContext, type Prepared, prepare } from "./prepare-event.ts";
 
 export interface IngressPorts {
   readonly clock: Clock;
@@ -44,7 +47,8 @@ export interface IngressPorts {
   readonly journal: Journal;
   readonly supervisor: Pick<Supervisor, "capacity">;
   readonly configs: Configs;
-  readonly directory: Pick<OutboundDirectory, "isLocal" | "membership" | "isOurs">;
+  readonly directory: Pick<OutboundDirectory, "isLocal" | "membership" | "isOurs" | "firstReads">;
+  readonly store: Pick<Store, "conversation">;
   readonly waiters: DecisionWaiters;
   readonly heartbeats: Pick<Heartbeats, "noteRoute">;
   readonly access: Pick<AccessStore, "has" | "ask" | "redeem">;
@@ -66,6 +70,8 @@ export interface Ingress {
   ): Promise<IngestOutcome[]>;
   /** Events that are admitted and not yet durable. */
   pending(): number;
+  /** Those of them that wait for a read of their room. */
+  reading(): number;
   /** Events that were refused because the intake or the store was full. */
   refused(): number;
   /** Refuses every further event. */
@@ -92,11 +98,27 @@ export function createIngress(ports: IngressPorts): Ingress {
   const extras = createExtensionCommands(ports);
   const denials = createDenials(clock, ports.log);
   let pending = 0;
+  let reading = 0;
   let refused = 0;
   let stopped = false;
 
-  function admitted(channel: string, account: string, events: readonly ChannelEvent[]) {
-    const context = {
+  const firstReads = createFirstReads({
+    ...ports,
+    config: configs.current,
+    prepare: (event) => {
+      const { channel, account } = placeOf(event);
+      return prepare(channel, account, event, contextFor(channel));
+    },
+    deliver: (event) => {
+      const { channel, account } = placeOf(event);
+      ingress.ingest(channel, account, [event]).catch((error: unknown) => {
+        ports.log("warn", "history.failed", { channel, account, error: String(error) });
+      });
+    },
+  });
+
+  function contextFor(channel: string): PrepareContext {
+    return {
       config: configs.current(),
       cfg: configs.version(),
       now: clock.now(),
@@ -107,6 +129,10 @@ export function createIngress(ports: IngressPorts): Ingress {
       unique: () => ports.ids.next(),
       extensions: extras.list(),
     };
+  }
+
+  function admitted(channel: string, account: string, events: readonly ChannelEvent[]) {
+    const context = contextFor(channel);
     const found: Prepared[] = [];
     for (const event of events) {
       const prepared = prepare(channel, account, event, context);
@@ -248,6 +274,16 @@ export function createIngress(ports: IngressPorts): Ingress {
     cancel();
   }
 
+  /** The events, with the history of a new room before them. */
+  async function whenRead(channel: string, account: string, events: readonly ChannelEvent[]) {
+    const read = firstReads.before(channel, account, events);
+    if (read === null) return events;
+    reading += events.length;
+    return read.finally(() => {
+      reading -= events.length;
+    });
+  }
+
   async function ingest(
     channel: string,
     account: string,
@@ -286,7 +322,7 @@ export function createIngress(ports: IngressPorts): Ingress {
     }
   }
 
-  return {
+  const ingress: Ingress = {
     async ingest(channel, account, events, options = {}) {
       if (stopped || pending + events.length > limits.ingressPendingMax) refuse(events.length);
       pending += events.length;
@@ -294,17 +330,28 @@ export function createIngress(ports: IngressPorts): Ingress {
       try {
         const hasCapacity = ports.supervisor.capacity();
         if (hasCapacity !== null) await untilStoreFails(hasCapacity);
-        return await ingest(channel, account, events, options, since);
+        return await ingest(
+          channel,
+          account,
+          await whenRead(channel, account, events),
+          options,
+          since,
+        );
+      } catch (error) {
+        firstReads.forget(events);
+        throw error;
       } finally {
         pending -= events.length;
       }
     },
     pending: () => pending,
+    reading: () => reading,
     refused: () => refused,
     stop() {
       stopped = true;
     },
   };
+  return ingress;
 }
 
 /** A message, and the form of it that each of its conversations receives. */

@@ -33,6 +33,14 @@ import type { ConversationCount, ConversationSummary } from "./conversation-summ
 import type { RuntimeEvents } from "./runtime-events.ts";
 import type { SlotsOfAgent } from "./turn-slots.ts";
 
+/** Reads of a room that a connected account can make; both end within 10 s. */
+export interface FirstReads {
+  /** Resolves when the member list was read, or could not be. Null: the account cannot. */
+  readonly members: ((route: Route) => Promise<void>) | null;
+  /** The newest messages, oldest first; null: they could not be read. Null: the account cannot. */
+  readonly history: ((route: Route, limit: number) => Promise<readonly Inbound[] | null>) | null;
+}
+
 /** The platform side for the outbox. */
 export interface OutboundDirectory {
   /** Null while the account is not configured; sends then wait. */
@@ -49,6 +57,8 @@ export interface OutboundDirectory {
   refreshMembership(route: Route): void;
   /** The cached read of a chat (threads resolve under their parent), or null. */
   membership(route: Route): Membership | null;
+  /** What the account can read of a room that is new to it. @default nothing */
+  firstReads?(channel: string, account: string): FirstReads | null;
 }
 
 export interface RuntimePorts {

@@ -126,10 +126,11 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     }
   }
 
-  /** Events that are neither journalled nor with a host. */
+  /** Events that are neither journalled nor with a host, and do not wait for a platform. */
   function underway(): number {
     const { turns, heartbeats } = opened();
-    return turns.preparing() + heartbeats.looking() + (ingress?.pending() ?? 0);
+    const arriving = ingress === null ? 0 : ingress.pending() - ingress.reading();
+    return turns.preparing() + heartbeats.looking() + arriving;
   }
 
   /** Waits until nothing runs or is sent any more, at most `drainMs`. */

@@ -161,11 +161,13 @@ export function seedHistory({ context }: Step, event: HistorySeeded): void {
   if (context.seeded) return;
   context.seeded = true;
   const days = participantDaysOf(context.settings.engagement);
+  const heard = heardMeanwhile(context);
   const entries: BufferEntry[] = [];
   const spoken: { message: HistorySeeded["messages"][number]; at: Millis }[] = [];
   for (const message of event.messages) {
     const { id, author } = message;
     const at = Math.min(event.at, message.sentAt ?? event.at);
+    if (heard.has(id)) continue;
     entries.push({ seq: event.seq, id, at, author: author.id, self: author.isSelf });
     if (!author.isSelf) spoken.push({ message, at });
   }
@@ -183,6 +185,19 @@ export function seedHistory({ context }: Step, event: HistorySeeded): void {
     const { lastSeenAt } = person;
     context.participants = noteSpeaker(context.participants, person, lastSeenAt, days).participants;
   }
+}
+
+/** Messages that came before the history did. */
+function heardMeanwhile(context: Step["context"]): ReadonlySet<string> {
+  const { ownMessages, heardMessages, siblingMessages, forming, inbox, run } = context;
+  const pending = [...inbox, ...forming, ...(run === null ? [] : [run])];
+  const ids = pending.flatMap((batch) => ("batch" in batch ? batch.batch : batch.messages));
+  return new Set([
+    ...ownMessages,
+    ...heardMessages,
+    ...siblingMessages,
+    ...ids.map(({ id }) => id),
+  ]);
 }
 
 export function noteMembership({ context }: Step, event: MembershipRead): void {

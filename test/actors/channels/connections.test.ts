@@ -373,6 +373,46 @@ describe("member reads", () => {
     expect(asked).toHaveLength(1);
   });
 
+  test("the first read of a room is awaited, and is not repeated", async () => {
+    const { directory, asked } = await members(async () => answer);
+    await directory.firstReads?.("good", "default")?.members?.(group);
+    expect(directory.membership(group)).toEqual({ ...answer, fetchedAt: 1_000_000 });
+    await directory.firstReads?.("good", "default")?.members?.(group);
+    expect(asked).toHaveLength(1);
+  });
+
+  test("a first read that fails is awaited all the same", async () => {
+    const { directory } = await members(() => Promise.reject(new Error("down")));
+    await directory.firstReads?.("good", "default")?.members?.(group);
+    expect(directory.membership(group)).toBeNull();
+    expect(directory.firstReads?.("good", "other")).toBeNull();
+  });
+
+  test("a history is read up to the limit, and one that cannot be read is logged", async () => {
+    const said = ["m1", "m2", "m3"].map((id) =>
+      inboundSchema.parse({ ...group, id, author: { id: "ann" }, text: id }),
+    );
+    let read: () => Promise<readonly unknown[]> = async () => said;
+    const channel = channelOf("good", (probe) => ({
+      ...live(probe),
+      history: () => read() as Promise<typeof said>,
+    }));
+    const kit = rig([channel], config({ good: { default: { key: "a" } } }));
+    kit.connections.start();
+    await settle();
+    const history = () =>
+      kit.connections.directory.firstReads?.("good", "default")?.history?.(group, 2);
+    expect((await history())?.map(({ id }) => id)).toEqual(["m2", "m3"]);
+    read = async () => [{ id: "no message" }];
+    expect(await history()).toBeNull();
+    read = () => new Promise(() => undefined);
+    const late = history();
+    await settle();
+    kit.advance(10_000);
+    expect(await late).toBeNull();
+    expect(kit.logs.filter((event) => event.includes("history.failed"))).toHaveLength(2);
+  });
+
   test("a thread is looked up under its parent", async () => {
     const { directory, asked } = await members(async () => answer);
     directory.membership({ ...group, thread: { id: "t", kind: "topic" } });

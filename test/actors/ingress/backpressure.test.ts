@@ -75,6 +75,7 @@ async function intake(size: number) {
     clock,
     log,
     journal,
+    store,
     configs,
     waiters: createWaiters(events),
     live: true,

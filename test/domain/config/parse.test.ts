@@ -53,6 +53,7 @@ describe("defaults", () => {
       broadcasts: "called",
       stickiness: { enabled: true, windowMs: 900_000, mode: "one-shot", holdDuringTurn: true },
       freshMembershipMs: 60_000,
+      firstReadMs: 2_000,
       participantDays: 7,
     });
     expect(defaultConfig.access.dmPolicy).toBe("pairing");

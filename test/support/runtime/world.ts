@@ -19,7 +19,7 @@ import { createScriptedDriver } from "../../../src/adapters/agents/scripted/driv
 import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
-import { type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
+import { type Inbound, type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 import type {
   AgentDriver,
   ChannelOutbound,
@@ -86,6 +86,9 @@ export class World {
   readonly ours = new Set<string>();
   /** People in every group, so that nobody is alone with the agent. */
   humans = 4;
+  /** What the platform can read of a new room, and when it answers. @default nothing */
+  firstReads: { members?: () => Promise<void>; history?: () => Promise<Inbound[] | null> } | null =
+    null;
   runtime!: Runtime;
   readonly #options: WorldOptions;
   #ids = 0;
@@ -189,6 +192,10 @@ export class World {
       isLocal: () => false,
       isOurs: (_channel, author) => this.ours.has(author),
       refreshMembership: (route) => this.refreshed.push(route.chat.id),
+      firstReads: () => {
+        const { members = null, history = null } = this.firstReads ?? {};
+        return this.firstReads === null ? null : { members, history };
+      },
       membership: () => {
         const fetchedAt = this.clock.now();
         return { humans: this.humans, bots: 1, truncated: false, fetchedAt };

@@ -6,6 +6,7 @@
  */
 import { z } from "zod";
 import { activations, broadcasts, triggers } from "../../decision.ts";
+import { limits } from "../../limits.ts";
 import { count, ms, section } from "./section.ts";
 
 const stickiness = section(
@@ -43,6 +44,9 @@ const own = section(
     freshMembershipMs: ms.describe(
       "Member counts younger than this are trusted; older ones can only prevent engagement.",
     ),
+    firstReadMs: count(0, limits.firstReadMsMax).describe(
+      "How long the first message of a room waits for the member list and the history. 0: not at all.",
+    ),
     participantDays: count(1, 365).describe(
       "Participants silent for this many days no longer count as present.",
     ),
@@ -52,6 +56,7 @@ const own = section(
     activation: "ladder",
     broadcasts: "called",
     freshMembershipMs: 60_000,
+    firstReadMs: 2_000,
     participantDays: 7,
   },
 );

@@ -65,6 +65,13 @@ describe.each([0, 1])("telegram end to end, workers %i", (workers) => {
     expect(rooms.decisions(asked)).toHaveLength(1);
   });
 
+  test("the first line heard in a group waits for its member count", async () => {
+    const rooms = await openTelegramRooms({ workers });
+    const line = rooms.say("ann", "good morning everybody");
+    await rooms.until(() => rooms.decision(line) !== undefined, "the decision");
+    expect(rooms.decision(line)).toMatchObject({ decision: "observe", rule: "default" });
+  });
+
   test("a rate limit on the answer is waited out, and the answer comes once", async () => {
     const rooms = await openTelegramRooms({ workers, runs: say("patience") });
     rooms.server.faults.add("sendMessage", { kind: "refuse", status: 429, retryAfter: 1 });
