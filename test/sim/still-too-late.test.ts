@@ -31,6 +31,7 @@ test("a head that is over before it is tried lets those behind it start, each on
       if (conv % 2 === 1) slots.remove(item);
     },
   });
+  slots.open();
   for (const conv of [1, 3, 2, 5, 4]) {
     const route = { channel: "irc", account: "default", chat: { id: `${conv}` } };
     const row = { conv, kind: "reply", dueAt: 0 };

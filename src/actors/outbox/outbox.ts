@@ -10,9 +10,9 @@
  */
 import { type ChannelOutbound, noConversation, type OutboxRow } from "../../domain/ports/index.ts";
 import type { SendStatus } from "../../domain/stream.ts";
-import { type DeliveryEvent, nextDelivery } from "../../machines/delivery.machine.ts";
 import { newEvent } from "../protocol/event-codec.ts";
-import { backoffMsMin, createBackoff } from "./backoff.ts";
+import { createBackoff } from "./backoff.ts";
+import { changed, cutShort, resendOnce, resumed } from "./doubts.ts";
 import { createWaitingReactions } from "./pending-reactions.ts";
 import {
   asMessage,
@@ -33,7 +33,6 @@ import { givenUp, type Outbox, type OutboxPorts } from "./types.ts";
 
 const reactionTriesMax = 3;
 const unseen = "taken off before it was put";
-const cutShort = "the answer that it began was cut short";
 
 export function createOutbox(ports: OutboxPorts): Outbox {
   const { clock, journal, log } = ports;
@@ -65,12 +64,6 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     if (from !== null) counts[from] = (counts[from] ?? 1) - 1;
     counts[to] = (counts[to] ?? 0) + 1;
   };
-
-  /** The row after an event; null when its state does not accept the event. */
-  function changed(row: OutboxRow, event: DeliveryEvent["type"], more: Partial<OutboxRow> = {}) {
-    const next = nextDelivery(row, { type: event });
-    return next === row ? null : { ...row, ...next, ...more };
-  }
 
   function put(item: QueuedDelivery, row: OutboxRow): void {
     tally(item.delivery.row.state, row.state);
@@ -183,7 +176,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       reportDoubt(item.delivery);
       next = changed(next, "drop") as OutboxRow;
     }
-    const again = next.state === "in-doubt" ? resendOnce(next) : null;
+    const again = next.state === "in-doubt" ? resendOnce(next, ports.doubts(), clock) : null;
     if (again === null) return done(item, next);
     put(item, again);
     await journal.keep([{ kind: "outbox", row: again }]);
@@ -195,16 +188,6 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   function reportDoubt(delivery: Delivery): void {
     if (isText(delivery))
       emit.line?.(sendLine(clock.now(), delivery.row, delivery.body, "in-doubt"));
-  }
-
-  /** The policy for rows in doubt: sent once more, if young enough and never in doubt before. */
-  function resendOnce(row: OutboxRow): OutboxRow | null {
-    const { policy, freshMs } = ports.doubts();
-    const now = clock.now();
-    if (policy !== "resend-if-fresh" || row.doubts > 1 || now - row.createdAt >= freshMs)
-      return null;
-    const error = `in doubt, sent again: ${row.error ?? ""}`;
-    return changed(row, "resend", { dueAt: now + backoffMsMin, error });
   }
 
   async function defer(
@@ -287,12 +270,21 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     }
   }
 
-  /** A draft found at start: its turn is lost, or another row sends the whole text. */
-  async function endDraft(row: OutboxRow): Promise<void> {
-    const doubted = changed(row, "doubt") ?? row;
-    const dead = changed(doubted, "drop", { error: cutShort }) as OutboxRow;
-    tally(row.state, dead.state);
-    await finish(deliveryOf(dead), dead);
+  /** Queues a row that a start found; returns what stores and reports its change. */
+  function resume(row: OutboxRow): () => Promise<void> {
+    const next = resumed(row, ports.doubts(), clock);
+    const { id, state, error } = next;
+    if (state !== row.state) tally(row.state, state);
+    if (state === "pending" || state === "waiting") add(next, false);
+    return async () => {
+      const isDoubted = next.doubts > row.doubts && !isDraft(row);
+      if (isDoubted) log("warn", "send.doubt", { id, error, again: state === "pending" });
+      if (state === "dead" || (isDoubted && state === "in-doubt"))
+        return finish(deliveryOf(next), next);
+      if (!isDoubted) return;
+      await journal.keep([{ kind: "outbox", row: next }]);
+      reportDoubt(deliveryOf(next));
+    };
   }
 
   async function giveUp(item: QueuedDelivery, why: string): Promise<boolean> {
@@ -308,36 +300,13 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       emit.queued?.(rows);
       for (const row of rows) add(row);
     },
-    async recover(rows, found) {
+    async recover(rows, found, repaired) {
       Object.assign(counts, found);
-      const marked = rows.map(async (row) => {
-        if (isDraft(row)) return endDraft(row);
-        if (row.state === "sending" && row.kind === "edit") {
-          const error = "the process ended while editing";
-          const again = changed(row, "defer", { dueAt: clock.now(), error }) as OutboxRow;
-          tally(row.state, again.state);
-          return add(again, false);
-        }
-        if (row.state !== "sending") {
-          if (row.state !== "in-doubt") add(row, false);
-          return;
-        }
-        const doubted = changed(row, "doubt", { error: "the process ended while sending" });
-        const next = resendOnce(doubted as OutboxRow) ?? (doubted as OutboxRow);
-        tally(row.state, next.state);
-        log("warn", "send.doubt", {
-          id: row.id,
-          error: next.error,
-          again: next.state === "pending",
-        });
-        if (next.state === "pending") {
-          add(next, false);
-          await journal.keep([{ kind: "outbox", row: next }]);
-          return reportDoubt(deliveryOf(next));
-        }
-        return finish(deliveryOf(next), next);
-      });
-      await Promise.all(marked);
+      // Queued before this returns: rows that follow while files are repaired come behind them.
+      const marks = rows.map(resume);
+      await repaired;
+      await Promise.all(marks.map((mark) => mark()));
+      queues.open();
     },
     wake: queues.wake,
     discard(turnId, why) {

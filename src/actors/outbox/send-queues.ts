@@ -35,6 +35,8 @@ export interface SendQueues {
   pause(channel: string, account: string, until: Millis): void;
   pausedUntil(channel: string, account: string): Millis;
   wake(channel: string, account: string): void;
+  /** Starts to send; rows may be added before. */
+  open(): void;
   /** Rows that are being sent, or could be if the limit allowed it. */
   active(): number;
   stop(): void;
@@ -71,6 +73,7 @@ const queueId = ({ delivery }: QueuedDelivery) =>
 
 export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQueues {
   const accounts = new Map<string, SendQueue>();
+  let isOpen = false;
   let stopped = false;
 
   function sendQueueOf(channel: string, account: string): SendQueue {
@@ -131,7 +134,7 @@ export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQ
   }
 
   function pump(sendQueue: SendQueue): void {
-    if (stopped || sendQueue.ready.length === 0) return;
+    if (!isOpen || stopped || sendQueue.ready.length === 0) return;
     if (clock.now() < sendQueue.pausedUntil) {
       sendQueue.timer ??= clock.setTimer(sendQueue.pausedUntil, () => {
         sendQueue.timer = null;
@@ -205,6 +208,10 @@ export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQ
     wake(channel, account) {
       const sendQueue = accounts.get(sendQueueId(channel, account));
       if (sendQueue !== undefined) pump(sendQueue);
+    },
+    open() {
+      isOpen = true;
+      for (const sendQueue of accounts.values()) pump(sendQueue);
     },
     active() {
       let count = 0;

@@ -42,12 +42,14 @@ export interface Outbox {
   /** Accepts durable rows, in order. */
   enqueue(rows: readonly OutboxRow[]): void;
   /**
-   * Resumes what was found at start: the open rows, and the number of rows in each state. Resolves
-   * when those found in `sending` are marked.
+   * Resumes what was found at start: the open rows, and the number of rows in each state. They are
+   * queued at once, before any row of this process; nothing is sent before `repaired`. Resolves when
+   * those found in `sending` are marked.
    */
   recover(
     rows: readonly OutboxRow[],
     counts: Readonly<Partial<Record<OutboxState, number>>>,
+    repaired: Promise<void>,
   ): Promise<void>;
   /** An account may send again. */
   wake(channel: string, account: string): void;

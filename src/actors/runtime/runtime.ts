@@ -61,13 +61,14 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     ]);
     await parts.sessions.recover(runs);
     await supervisor.start();
+    // Before recovery: what it sends comes behind what was not sent yet.
+    const sending = outbox.recover(open, counts, repairFor(parts, open));
     recovering = recover(parts, lastSeq, runs);
     recovering.catch((error: EarshotError) => {
       status.problem(`recovery failed: ${error.message}`);
       ports.log("fatal", "recovery.failed", { code: error.code, error: error.message });
     });
     for (const deadline of deadlines) timers.set(deadline);
-    const sending = repairFor(parts, open).then(() => outbox.recover(open, counts));
     await unlessStoreFails([parts.projection], sending);
     repairTranscripts(parts);
     heartbeats.start();

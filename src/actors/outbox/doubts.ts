@@ -1,0 +1,55 @@
+/**
+ * How rows change
+ * ===============
+ * A row after an event of `deliveryMachine`, the policy for rows in doubt, and what becomes of the
+ * rows that a start finds.
+ */
+import type { Clock, OutboxRow } from "../../domain/ports/index.ts";
+import { type DeliveryEvent, nextDelivery } from "../../machines/delivery.machine.ts";
+import { backoffMsMin } from "./backoff.ts";
+import { isDraft } from "./row-body.ts";
+import type { OutboxPorts } from "./types.ts";
+
+/** The error of a draft whose turn is lost, or whose whole text another row sends. */
+export const cutShort = "the answer that it began was cut short";
+
+/** The row after an event; null when its state does not accept the event. */
+export function changed(
+  row: OutboxRow,
+  event: DeliveryEvent["type"],
+  more: Partial<OutboxRow> = {},
+): OutboxRow | null {
+  const next = nextDelivery(row, { type: event });
+  return next === row ? null : { ...row, ...next, ...more };
+}
+
+/** The policy for rows in doubt: sent once more, if young enough and never in doubt before. */
+export function resendOnce(
+  row: OutboxRow,
+  { policy, freshMs }: ReturnType<OutboxPorts["doubts"]>,
+  clock: Clock,
+): OutboxRow | null {
+  const now = clock.now();
+  if (policy !== "resend-if-fresh" || row.doubts > 1 || now - row.createdAt >= freshMs) return null;
+  const error = `in doubt, sent again: ${row.error ?? ""}`;
+  return changed(row, "resend", { dueAt: now + backoffMsMin, error });
+}
+
+/** A row as the start goes on with it. */
+export function resumed(
+  row: OutboxRow,
+  doubts: ReturnType<OutboxPorts["doubts"]>,
+  clock: Clock,
+): OutboxRow {
+  if (isDraft(row)) {
+    const doubted = changed(row, "doubt") ?? row;
+    return changed(doubted, "drop", { error: cutShort }) as OutboxRow;
+  }
+  if (row.state !== "sending") return row;
+  if (row.kind === "edit") {
+    const error = "the process ended while editing";
+    return changed(row, "defer", { dueAt: clock.now(), error }) as OutboxRow;
+  }
+  const doubted = changed(row, "doubt", { error: "the process ended while sending" }) as OutboxRow;
+  return resendOnce(doubted, doubts, clock) ?? doubted;
+}
