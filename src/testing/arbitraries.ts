@@ -51,7 +51,7 @@ const around = (now: number) =>
 const dayMs = 86_400_000;
 
 function participantsAt(now: number): fc.Arbitrary<Participant[]> {
-  const one = (id: string) =>
+  const participant = (id: string) =>
     fc.record({
       id: fc.constant(id),
       name: id.startsWith("b")
@@ -64,7 +64,7 @@ function participantsAt(now: number): fc.Arbitrary<Participant[]> {
     });
   return fc
     .subarray([...authorIds])
-    .chain((ids) => fc.tuple(...ids.map(one)).map((rows) => rows as Participant[]));
+    .chain((ids) => fc.tuple(...ids.map(participant)).map((rows) => rows as Participant[]));
 }
 
 const memberships = (now: number): fc.Arbitrary<EngagementInput["room"]["membership"]> =>

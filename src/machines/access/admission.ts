@@ -79,8 +79,8 @@ function checkDirect({ rules, place, sender, owner, is }: Case): AccessCheck {
   if (is("member")) return passed("the sender is a member");
   // Who was paired before the policy became a list is not on it.
   if (dmPolicy === "pairing" && is("paired")) return passed("the sender was approved by a code");
-  const who = quoted(`${place.channel}:${sender.id}`);
-  const list = `add ${who} to ${rules.places.allowFrom}`;
+  const person = quoted(`${place.channel}:${sender.id}`);
+  const list = `add ${person} to ${rules.places.allowFrom}`;
   const fix = dmPolicy === "pairing" ? `approve them with \`earshot pair\`, or ${list}` : list;
   return refused("dm-policy", `the sender is not known here: ${fix}`);
 }

@@ -23,8 +23,8 @@ import { LadderCase } from "./ladder-input.ts";
  * look-up. Credits are not spent here: the verdict says what is to happen to them.
  */
 export function decideEngagement(input: EngagementInput): EngagementVerdict {
-  const one = new LadderCase(input);
-  for (const rung of rungsFor(input)) if (rung.test(one)) return verdictOf(rung, one);
+  const ladderCase = new LadderCase(input);
+  for (const rung of rungsFor(input)) if (rung.test(ladderCase)) return verdictOf(rung, ladderCase);
   return { decision: "observe", rule: "default", credit: "none" };
 }
 
@@ -32,7 +32,7 @@ export function decideEngagement(input: EngagementInput): EngagementVerdict {
  * The same decision with every rung: what matched, what did not and why not, what was not reached.
  */
 export function explainEngagement(input: EngagementInput): Explanation {
-  const one = new LadderCase(input);
+  const ladderCase = new LadderCase(input);
   const rungs: Rung[] = [];
   let verdict: EngagementVerdict | null = null;
   for (const rung of rungsFor(input)) {
@@ -41,14 +41,14 @@ export function explainEngagement(input: EngagementInput): Explanation {
       rungs.push({ tier, rule, outcome: "not-reached", fact: "not reached" });
       continue;
     }
-    const matched = rung.test(one);
+    const matched = rung.test(ladderCase);
     rungs.push({
       tier,
       rule,
       outcome: matched ? "matched" : "passed",
-      fact: rung.fact(one, matched),
+      fact: rung.fact(ladderCase, matched),
     });
-    if (matched) verdict = verdictOf(rung, one);
+    if (matched) verdict = verdictOf(rung, ladderCase);
   }
   return {
     verdict: verdict ?? { decision: "observe", rule: "default", credit: "none" },

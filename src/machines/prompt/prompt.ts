@@ -191,11 +191,11 @@ function envelope(message: PromptMessage, fence: string): string {
 
 function quote(parent: NonNullable<PromptMessage["replyTo"]>, fence: string): string {
   const author = parent.authorIsSelf === true ? "you" : (parent.authorName ?? parent.authorId);
-  const who = author === undefined ? "" : ` ${escapeLabel(author, fence)}`;
+  const label = author === undefined ? "" : ` ${escapeLabel(author, fence)}`;
   const id = escapeLabel(parent.id, fence);
   const words =
     parent.text === undefined ? "" : ` “${escapeLine(parent.text, quoteUnitsMax, fence)}”`;
-  return `[Replying to${who} id:${id}]${words} [/Replying]`;
+  return `[Replying to${label} id:${id}]${words} [/Replying]`;
 }
 
 /** One line of ours about an attachment, then its words, further in. */

@@ -50,14 +50,14 @@ function sharedBy(one: Listener, other: Listener, place: string): ConfigFinding 
       const isIn = containsFolded(foldedTheirs, folded);
       if (!isIn && !containsFolded(folded, foldedTheirs)) continue;
       const [called, inside] = isIn ? [theirs, name] : [name, theirs];
-      const who = `the agents ${shown(one.id)} and ${shown(other.id)}`;
+      const agents = `the agents ${shown(one.id)} and ${shown(other.id)}`;
       const why =
         folded === foldedTheirs
           ? `both listen to ${shown(name)}`
           : `both hear ${shown(called)}, as ${shown(inside)} is in it`;
       return {
         at: pathText(["broadcast", place]),
-        wrong: `${who} ${why}, so a call to one is a call to both`,
+        wrong: `${agents} ${why}, so a call to one is a call to both`,
         fix: `give ${pathText(["agents", "list", other.index])} other names`,
       };
     }

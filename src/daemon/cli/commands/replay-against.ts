@@ -34,24 +34,30 @@ const words = (decision: Decision, rule: Rule): string => `${decision} by ${rule
 
 /** The compared part of a line; null: none. */
 function comparedOf(line: StreamLine): Compared | null {
-  const one = tagged(line);
+  const entry = tagged(line);
   const { t } = line;
-  switch (one.kind) {
+  switch (entry.kind) {
     case "decision": {
-      const { id, key, decision, rule } = one.line;
+      const { id, key, decision, rule } = entry.line;
       return { t, what: "decision", id, key, value: words(decision, rule) };
     }
     case "agent_end": {
-      const { key, turn, outcome } = one.line;
+      const { key, turn, outcome } = entry.line;
       return { t, what: "turn", id: String(turn), key, value: outcome };
     }
     case "send": {
-      const { key, replyTo, status, text } = one.line;
+      const { key, replyTo, status, text } = entry.line;
       const value = `${status}: ${text}`;
       return { t, what: "reply", id: replyTo ?? "", key, value };
     }
     case "dropped":
-      return { t, what: "drop", id: one.line.message, key: one.line.key, value: one.line.why };
+      return {
+        t,
+        what: "drop",
+        id: entry.line.message,
+        key: entry.line.key,
+        value: entry.line.why,
+      };
     default:
       return null;
   }
@@ -65,12 +71,12 @@ export class Comparison {
   #decisions = 0;
 
   before(line: StreamLine): void {
-    const one = comparedOf(line);
-    if (one === null) return;
-    const name = nameOf(one);
+    const result = comparedOf(line);
+    if (result === null) return;
+    const name = nameOf(result);
     const list = this.#before.get(name);
-    if (list === undefined) this.#before.set(name, [one]);
-    else list.push(one);
+    if (list === undefined) this.#before.set(name, [result]);
+    else list.push(result);
   }
 
   after(line: StreamLine): void {

@@ -100,22 +100,25 @@ export class ReplayTable {
   }
 
   #words(line: StreamLine): string | null {
-    const one = tagged(line);
-    switch (one.kind) {
+    const entry = tagged(line);
+    switch (entry.kind) {
       case "decision":
-        return this.#decision(one.line);
+        return this.#decision(entry.line);
       case "send":
-        return this.#send(one.line);
+        return this.#send(entry.line);
       case "agent_start":
-        return `  turn ${one.line.turn} starts with ${startsWith(one.line.batch)}`;
+        return `  turn ${entry.line.turn} starts with ${startsWith(entry.line.batch)}`;
       case "agent_end":
-        this.#count("turn", (n) => `${n === 1 ? "turn" : "turns"} ${one.line.outcome}`);
-        return `  turn ${one.line.turn} ends: ${endsAs(one.line)}`;
+        this.#count("turn", (n) => `${n === 1 ? "turn" : "turns"} ${entry.line.outcome}`);
+        return `  turn ${entry.line.turn} ends: ${endsAs(entry.line)}`;
       case "dropped":
-        this.#count("drop", (n) => `${n === 1 ? "message" : "messages"} dropped: ${one.line.why}`);
-        return `  dropped ${oneLine(one.line.message)}: ${one.line.why}`;
+        this.#count(
+          "drop",
+          (n) => `${n === 1 ? "message" : "messages"} dropped: ${entry.line.why}`,
+        );
+        return `  dropped ${oneLine(entry.line.message)}: ${entry.line.why}`;
       case "prompt":
-        return `  prompt of turn ${one.line.turn}:\n${promptText(one.line.text)}`;
+        return `  prompt of turn ${entry.line.turn}:\n${promptText(entry.line.text)}`;
       default:
         return null;
     }
