@@ -344,6 +344,7 @@ class HostSupervisor implements Supervisor {
   #lost(host: SupervisedHost, reason: string, unexplained: boolean): void {
     const turns = this.#turns.lose(host.id);
     if (unexplained) this.#isolation?.suspect(turns);
+    this.inspections.lost(host.id, reason);
     this.#report("host.lost", { host: host.id, reason, turns: turns.length });
     this.#ports.onHostLost({ host: host.id, turns });
   }

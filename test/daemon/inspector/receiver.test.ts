@@ -83,6 +83,28 @@ describe.each([1, 2])("with %i workers", (workers) => {
     expect(hosts.size).toBe(workers);
   });
 
+  test("when its thread ends, the actor is shown as stopped with the reason, and lives again", async () => {
+    const at = await start(workers);
+    const seen = await receiver(at, { key: roomKey });
+    await say(at, "1", "ann", "hm", { mentions: ["bo"] });
+    await soon(() => expect(actors(seen)).toHaveLength(1));
+    const [first] = actors(seen);
+    await at.runtime.crashHost();
+    await soon(() => {
+      const last = states(seen)
+        .filter(({ sessionId }) => sessionId === first?.sessionId)
+        .at(-1);
+      expect(last?.snapshot).toMatchObject({
+        status: "stopped",
+        value: { attention: "observing" },
+      });
+      expect(last?.event).toMatchObject({ type: "xstate.stop", reason: expect.any(String) });
+    });
+    await say(at, "2", "bo", "mhm", { mentions: ["ann"] });
+    await soon(() => expect(actors(seen)).toHaveLength(2));
+    expect(actors(seen)[1]?.sessionId).not.toBe(first?.sessionId);
+  });
+
   test("who comes late is told of the room as it is, before anything else", async () => {
     const at = await start(workers);
     await say(at, "1", "ann", "hm", { mentions: ["bo"] });

@@ -10,18 +10,18 @@ import { print, printJson, type StateOptions, stateDirFor } from "../lib/command
 export interface StatelyOptions extends StateOptions {
   readonly json?: boolean;
   readonly key?: string;
-  readonly showText?: boolean;
+  readonly text?: boolean;
 }
 
 /** @throws EarshotError EAR_USAGE when no daemon runs, EAR_KEY_INVALID */
 export async function printStately(options: StatelyOptions): Promise<void> {
-  const { key, showText = false } = options;
+  const { key, text = false } = options;
   if (key !== undefined && !isSessionKey(key))
     throw new EarshotError("EAR_KEY_INVALID", "Cannot inspect that: it is not a session key");
   const { base, token } = await needDaemon(stateDirFor(options));
   const query = new URLSearchParams({
     ...(key === undefined ? {} : { key }),
-    ...(showText ? { words: "1" } : {}),
+    ...(text ? { words: "1" } : {}),
   });
   const asked = query.size === 0 ? "" : `?${query}`;
   const address = `${base}/inspect${asked}#token=${token}`;
@@ -29,6 +29,6 @@ export async function printStately(options: StatelyOptions): Promise<void> {
   print(address);
   process.stderr.write(
     "Open it in a browser on this machine. It loads stately.ai/inspect and sends events to it" +
-      `${showText ? ", with what people and agents say" : ", without what people say"}.\n`,
+      `${text ? ", with what people and agents say" : ", without what people say"}.\n`,
   );
 }

@@ -18,6 +18,7 @@ import { printStately, type StatelyOptions } from "./inspect-stately.ts";
 
 interface InspectOptions extends StatelyOptions {
   readonly stately?: boolean;
+  readonly showText?: boolean;
   readonly decision?: string;
   readonly channel?: string;
   readonly deltas?: boolean;
@@ -56,15 +57,16 @@ export function addInspectCommand(program: Command): void {
         "deltas",
       ]),
     )
-    .option("--show-text", "with --stately: with what people and agents say")
+    .option("--text", "with --stately: with what people and agents say")
+    .addOption(new Option("--show-text", "the former name of --text").hideHelp())
     .option("--json", "JSON Lines, as in `replay --json`")
     .action(action(inspect));
 }
 
 async function inspect(options: InspectOptions): Promise<void> {
-  if (options.stately === true) return printStately(options);
-  if (options.showText === true)
-    throw new EarshotError("EAR_USAGE", "Cannot show texts without --stately");
+  const text = options.text === true || options.showText === true;
+  if (options.stately === true) return printStately({ ...options, text });
+  if (text) throw new EarshotError("EAR_USAGE", "Cannot show texts without --stately");
   const stateDir = stateDirFor(options);
   let daemon: DaemonAddress | null = await needDaemon(stateDir);
   process.stderr.write(`watching ${daemon.base}; end with Ctrl-C\n`);

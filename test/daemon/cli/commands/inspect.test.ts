@@ -25,7 +25,7 @@ test("prints the address of the page, and asks for words only when told to", asy
   const key = "agent:main:webhook:group:kitchen";
   const [plain, words] = await Promise.all([
     run("--stately"),
-    run("--stately", "--show-text", "--key", key, "--json"),
+    run("--stately", "--text", "--key", key, "--json"),
   ]);
   expect(plain).toMatchObject({ code: 0, out: `${daemon.base}/inspect#token=${daemon.token}\n` });
   expect(plain.err).toContain("stately.ai/inspect");
