@@ -20,7 +20,7 @@ import type { HostStep } from "../protocol/host-protocol.ts";
 import { beginAfter } from "./after-commit.ts";
 import type { CommandPorts } from "./ports.ts";
 import { type Answers, createAnswers } from "./replies.ts";
-import { commandRow } from "./reply-row.ts";
+import { commandReaction, commandRow } from "./reply-row.ts";
 import { patchOf } from "./settings.ts";
 
 /** The result of a command. */
@@ -70,6 +70,11 @@ export function createCommandExecutor(ports: CommandPorts): CommandExecutor {
     const asked = effect.asked;
     if (asked === null) return { writes, row: null };
     const about = { asked, step, status: effect.status, agent, session, settings };
+    if (calls.every(({ command }) => command === "disengage") && ports.canReact(asked.route)) {
+      const row = commandReaction({ asked, step });
+      writes.push({ kind: "outbox", row });
+      return { writes, row };
+    }
     const texts: string[] = [];
     for (const call of calls)
       if (!isExtra(call.command)) texts.push(await answerOf(answers, call as BuiltInCall, about));

@@ -2,6 +2,7 @@
  * The parts of the runtime that commands need, and what each answer is made from.
  */
 import type { ConfiguredAgent } from "../../domain/config/resolve/agent.ts";
+import type { Route } from "../../domain/message.ts";
 import type {
   Clock,
   DaemonControl,
@@ -31,6 +32,7 @@ export interface CommandPorts {
   readonly sessions: Pick<Sessions, "opening">;
   readonly compaction: Pick<Compaction, "compact">;
   readonly agentOf: (key: string) => string;
+  readonly canReact: (route: Route) => boolean;
   readonly why: (messageId: string) => Promise<readonly Why[]>;
   /** Null: not shown. */
   readonly version: string | null;

@@ -35,7 +35,14 @@ import type { MessageLine } from "../sessions/turn-session.ts";
 import type { Media } from "../turns/media.ts";
 import type { TurnStarter } from "../turns/turn-starter.ts";
 import { canShow, type PlanContext, planStep, type StepPlan } from "./effect-planner.ts";
-import { agentEndLine, agentStartLine, decisionLine, reactLine } from "./event-stream.ts";
+import {
+  agentEndLine,
+  agentStartLine,
+  answersCommand,
+  decisionLine,
+  reactLine,
+  rowReactLine,
+} from "./event-stream.ts";
 
 export interface EffectPorts {
   readonly clock: Clock;
@@ -155,6 +162,8 @@ export function createEffects(ports: EffectPorts): Effects {
     if (plan === null) return;
     emit.changed?.(conv);
     for (const effect of plan.step.effects) perform(effect, plan.step);
+    for (const row of plan.rows)
+      if (answersCommand(row)) emit.line?.(rowReactLine(clock.now(), row));
     ports.outbox.enqueue(plan.rows);
   }
 

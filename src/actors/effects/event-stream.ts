@@ -4,8 +4,10 @@
  */
 import type { Verdict } from "../../domain/decision.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
+import type { OutboxRow } from "../../domain/ports/index.ts";
 import type { AgentEndLine, AgentStartLine, DecisionLine, ReactLine } from "../../domain/stream.ts";
 import type { OutcomeReached, React, TurnRun, Unreact } from "../../machines/events/effects.ts";
+import type { ReactionBody } from "../outbox/row-body.ts";
 
 /** Every message has exactly one of these for each agent that receives it. */
 export function decisionLine(
@@ -23,6 +25,15 @@ export function decisionLine(
 export function reactLine(t: Millis, effect: React | Unreact): ReactLine {
   const { type, emoji, message, route } = effect;
   return { t, out: type, emoji, message, chat: route.chat.id };
+}
+
+/** A reaction that answers a command: it has a row of its own and no effect. */
+export const answersCommand = ({ kind, turnId }: OutboxRow): boolean =>
+  kind === "react" && turnId !== "";
+
+export function rowReactLine(t: Millis, row: OutboxRow): ReactLine {
+  const { message, emoji, route } = JSON.parse(row.body) as ReactionBody;
+  return { t, out: "react", emoji, message, chat: route.chat.id };
 }
 
 export function agentStartLine(t: Millis, key: string, order: TurnRun): AgentStartLine {

@@ -7,6 +7,7 @@ import type { OutboxRow } from "../../domain/ports/index.ts";
 import { type Approvals, createApprovals } from "../commands/approvals.ts";
 import { type CommandExecutor, createCommandExecutor } from "../commands/command-executor.ts";
 import { createExtensionCommands } from "../commands/extension-commands.ts";
+import { canShow } from "../effects/effect-planner.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import { conversationOf, newEvent } from "../protocol/event-codec.ts";
 import type { RuntimePorts } from "../protocol/runtime.ts";
@@ -48,6 +49,7 @@ export function createExecutor(
     version,
     control,
     agentOf,
+    canReact: (route) => canShow(directory, route, "addReaction"),
     extensions: createExtensionCommands(ports),
     say: sayer(parts),
     keep: (writes) => parts().journal.keep([...writes]),

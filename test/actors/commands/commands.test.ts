@@ -84,7 +84,6 @@ describe("a command", () => {
     ["/config get engagement.__proto__", /^Nothing has that name/],
     ["/export", /Ann: hello\nassistant: re: hello$/],
     ["/export-session 1", /, 0 lines:$/],
-    ["/disengage", /^I only listen here/],
     ["/why", /\*\*engage \(dm\)\*\*\nBecause: /],
     ["/activation sometimes", /^`\/activation \[ladder\|mention\|always\|default\]`/],
   ])("%s is answered by the runtime alone", async (text, answer) => {
@@ -98,12 +97,25 @@ describe("a command", () => {
     await world.runtime.stop();
   });
 
+  test("/disengage is acknowledged with a reaction, and with words where there are none", async () => {
+    const world = await sessionWorld(owner);
+    const silent = await ask(world, "/disengage");
+    expect(silent).toMatchObject({ decision: "command", answers: [] });
+    expect(world.reactions).toEqual([expect.stringMatching(/^\+👌 /)]);
+    expect(world.lines.filter((line) => "out" in line && line.out === "react")).toHaveLength(1);
+    world.wordsOnly = true;
+    expect((await ask(world, "/disengage")).text).toMatch(/^I only listen here/);
+    expect(world.logged.filter(({ level }) => level === "error")).toEqual([]);
+    await world.runtime.stop();
+  });
+
   test("is answered by each entry of the table", async () => {
     const world = await sessionWorld(owner);
     for (const [name, { example, form }] of commandList) {
       for (const text of [example, ...(form === "own" ? [] : [`/${name}`])]) {
         const { decision, answers } = await ask(world, text);
-        expect([text, decision, answers.length]).toEqual([text, "command", 1]);
+        const words = name === "disengage" ? 0 : 1;
+        expect([text, decision, answers.length]).toEqual([text, "command", words]);
       }
     }
     expect(world.logged.filter(({ level }) => level === "error")).toEqual([]);
