@@ -86,10 +86,6 @@ export const logTable: readonly LogEvent[] = [
     ["operator.nothing", "Simulations: an operator's command for a session without an agent."],
     ["outbox.stopped", "A part of an answer stays in the outbox until the next start."],
     ["permission.untold", "An owner could not be asked."],
-    [
-      "plugin.rejected",
-      "A plugin left a rejected promise that nothing handles. The daemon goes on.",
-    ],
     ["pool.destroy-failed", "The thread pool did not close."],
     ["pool.error", "The thread pool failed and is created again."],
     ["room.reader-dropped", "A Room page was too slow."],
@@ -120,6 +116,7 @@ export const logTable: readonly LogEvent[] = [
   ),
   ...events(
     "error",
+    ["plugin.rejected", "A plugin left a rejected promise unhandled. The daemon goes on."],
     ["api.failed", "A request failed because of an internal error."],
     ["channel.unknown", "The config names an unknown channel."],
     ["command.failed", "A command failed because of an internal error."],
