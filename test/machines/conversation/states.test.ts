@@ -214,15 +214,15 @@ function play(machine: Machine, events: readonly ConversationEvent[], input: obj
 
 /** Stories as the whole chart lives them. */
 function story(seed: number): { events: ConversationEvent[]; input: object } {
-  const wanderer = createRandomStory(seed);
-  const conversation = createConversation({ key: "story", settings: wanderer.settings });
+  const story = createRandomStory(seed);
+  const conversation = createConversation({ key: "story", settings: story.settings });
   const events = Array.from({ length: 150 }, () => {
-    const event = wanderer.next(conversation.context);
+    const event = story.next(conversation.context);
     conversation.step(event);
     return event;
   });
   conversation.stop();
-  return { events, input: { settings: wanderer.settings } };
+  return { events, input: { settings: story.settings } };
 }
 
 describe("the chart without a state", () => {

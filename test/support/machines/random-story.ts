@@ -11,7 +11,7 @@ import type { ConversationContext } from "../../../src/machines/conversation/con
 import type { ConversationEvent, MessageReceived } from "../../../src/machines/events/events.ts";
 import { type Overrides, settingsWith } from "../runtime/conversation-rig.ts";
 
-/** What the wanderer looks at; a part, so that other versions of the machine may wander, too. */
+/** What a story looks at; a part, so that other versions of the machine can have stories, too. */
 export type StoryContext = Pick<
   ConversationContext,
   "run" | "forming" | "inbox" | "quietAt" | "relays" | "buffer" | "turnSeq"
