@@ -50,3 +50,28 @@ test("parts in the outbox are sent before parts that were only journalled", asyn
   const broken = "Something went wrong while I was answering. Please try again.";
   expect(world.sent.map(({ text }) => text)).toEqual(["one", "two", "three", broken]);
 });
+
+test("an ack found at the start is put before it is taken off, never after", async () => {
+  const apart = { ...config, session: { dmScope: "per-peer" } };
+  const world = await new World({ config: apart, store: slowDisk() }).start();
+  world.ready = false;
+  world.runs.push({ afterMs: 0, steps: [{ text: "for Bob" }] });
+  await world.say("hello", { chat: { id: "bob", kind: "direct" }, author: { id: "bob" } });
+  await world.pass(500);
+  world.runs.push({ afterMs: 1_000, steps: [{ error: "boom" }] });
+  await world.say("hello", { id: "asked", direct: true });
+  await world.pass(500);
+  // The end is journalled, and the process ends before it is applied.
+  world.disk.fail({ at: 2, forever: true });
+  await world.pass(1_000);
+  await world.runtime.stop();
+  world.disk.heal();
+  expect(await world.store.unapplied(0, 1_000)).toHaveLength(1);
+
+  world.ready = true;
+  await world.start();
+  await world.pass(60_000);
+  const asked = world.reactions.filter((one) => one.endsWith(" asked"));
+  expect(asked.at(-1)).toMatch(/^-/);
+  expect(world.reactions.at(-1)).toMatch(/^-/);
+});
