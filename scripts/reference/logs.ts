@@ -22,6 +22,7 @@ export const logTable: readonly LogEvent[] = [
   ...events(
     "info",
     ["daemon.ready", "It listens and takes messages."],
+    ["daemon.stopping", "A signal came: it lets turns and sends finish. The next one ends it."],
     ["daemon.stopped", "It has closed everything."],
     ["decision", "A message was decided: key, rule, author, message id."],
     ["dropped", "A message will never reach the agent, and why."],
@@ -89,6 +90,7 @@ export const logTable: readonly LogEvent[] = [
     ["pool.destroy-failed", "The thread pool did not close."],
     ["pool.error", "The thread pool failed and is created again."],
     ["room.reader-dropped", "A Room page was too slow."],
+    ["process.warning", "A warning of Node."],
     ["room.unreadable", "A room could not be read for its page."],
     ["rooms.reader-dropped", "A Rooms page was too slow."],
     ["send.defer", "A send is tried again later."],
@@ -151,7 +153,12 @@ export const logTable: readonly LogEvent[] = [
     ["webchat.read-failed", "Messages that a webchat page missed could not be read."],
     ["what-if.failed", "A What-if run failed."],
   ),
-  ...events("fatal", ["recovery.failed", "Events from before this start cannot be applied."]),
+  ...events(
+    "fatal",
+    ["daemon.crashed", "An error that nothing handled ended it: error and stack."],
+    ["daemon.failed", "It cannot start, or cannot stop: code and message."],
+    ["recovery.failed", "Events from before this start cannot be applied."],
+  ),
   ...events(
     "debug",
     ["draft.unshown", "The draft of an answer was not shown."],

@@ -71,8 +71,12 @@ describe("signals", () => {
     first.child.kill("SIGTERM");
     expect(await first.ended).toBe(0);
     expect(await findDaemon(stateDir)).toBeNull();
-    for (const line of first.output().err.trimEnd().split("\n"))
-      expect(line.startsWith("{") || line.startsWith("earshot: ")).toBe(true);
+    const events = first
+      .output()
+      .err.trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).msg);
+    expect(events).toEqual(expect.arrayContaining(["daemon.stopping", "daemon.stopped"]));
   });
 
   test("SIGTERM lets a running turn say its answer, takes nothing new, and leaves nothing open", async () => {
@@ -131,6 +135,46 @@ describe("signals", () => {
     expect(first.child.exitCode).toBeNull();
     first.child.kill("SIGTERM");
     expect(await first.ended).toBe("SIGTERM");
+  });
+
+  test("the second signal ends the process at once, also while it cannot handle any", async () => {
+    const stateDir = newFolder();
+    const agent = join(stateDir, "busy.mjs");
+    // Busy from the first signal on, as a thread is that parses or renders something large.
+    writeFileSync(
+      agent,
+      `process.on("SIGTERM", () => setImmediate(() => { for (;;); }));
+       export default async function* () {}`,
+    );
+    const config = {
+      agents: { list: [{ id: "main", driver: { kind: "module", module: agent } }] },
+    };
+    writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config));
+    const first = started(stateDir);
+    await first.listening;
+    const page = await openPage(...(await baseAndToken(stateDir)));
+    page.say("hello");
+    await page.wait("turn", ({ state }) => state === "end");
+    first.child.kill("SIGTERM");
+    await expect.poll(() => first.output().err).toContain("repeat the signal to stop immediately");
+    await new Promise((done) => setTimeout(done, 500));
+    first.child.kill("SIGTERM");
+    expect(await first.ended).toBe("SIGTERM");
+  });
+});
+
+test("with --log-format json every line is JSON, also the reason why it does not start", async () => {
+  const stateDir = newFolder();
+  writeFileSync(join(stateDir, "earshot.json5"), "{ engagment: {} }");
+  const port = ["--port", "0", "--log-format", "json"];
+  const broken = earshot("start", "--state-dir", stateDir, ...port);
+  expect(await broken.ended).toBe(2);
+  const [line, ...rest] = broken.output().err.trimEnd().split("\n");
+  expect(rest).toEqual([]);
+  expect(JSON.parse(line ?? "")).toMatchObject({
+    level: "fatal",
+    msg: "daemon.failed",
+    code: "EAR_CONFIG_UNKNOWN_KEY",
   });
 });
 

@@ -3,11 +3,13 @@
  * and sends finish; the second ends the process immediately, which loses nothing acknowledged.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { EarshotError } from "../../../domain/errors.ts";
 import type { LogLevel } from "../../../domain/ports/index.ts";
 import type { DaemonOptions } from "../../daemon.ts";
+import { createLog } from "../../observability/log.ts";
 import { type RestartableDaemon, startRestartableDaemon } from "../../restartable-daemon.ts";
 import { version } from "../../state/package-files.ts";
-import { action, fail, print, withStateDir } from "../lib/command.ts";
+import { action, exitCodeOf, fail, print, withStateDir } from "../lib/command.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 
 interface StartOptions {
@@ -19,6 +21,7 @@ interface StartOptions {
   readonly logFormat?: "pretty" | "json";
 }
 
+const signals = ["SIGTERM", "SIGINT"] as const;
 const levels = ["trace", "debug", "info", "warn", "error", "fatal"];
 const help: HelpText = {
   about:
@@ -70,36 +73,71 @@ export function daemonOptions(options: StartOptions): DaemonOptions {
 }
 
 async function start(options: StartOptions): Promise<void> {
+  const how = daemonOptions(options);
+  const voice = how.logPretty === true ? plainVoice : await jsonVoice(options.logLevel);
   let asked = false;
   let daemon: RestartableDaemon | null = null;
-  // Before the start: a signal may come as soon as the address is printed.
-  const stop = (signal: NodeJS.Signals) => {
-    if (asked) {
-      // Without listeners the signal ends the process immediately, like a crash.
-      process.removeAllListeners(signal);
-      process.kill(process.pid, signal);
-      return;
-    }
-    asked = true;
-    process.stderr.write("earshot: stopping; repeat the signal to stop immediately\n");
-    daemon?.stop().catch(fail);
+  const unlisten = () => {
+    for (const signal of signals) process.removeAllListeners(signal);
   };
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
+  // Before the start: a signal may come as soon as the address is printed.
+  const stop = () => {
+    // Without listeners the next signal ends the process immediately, even while it is busy.
+    unlisten();
+    asked = true;
+    voice.stopping();
+    daemon?.stop().catch(voice.failed);
+  };
+  for (const signal of signals) process.on(signal, stop);
   try {
-    daemon = await startRestartableDaemon(daemonOptions(options), {
+    daemon = await startRestartableDaemon(how, {
       restarted: ({ page }) => print(`earshot ${version}: ${page}`),
       failed(error) {
-        process.off("SIGTERM", stop);
-        process.off("SIGINT", stop);
-        fail(error);
+        unlisten();
+        voice.failed(error);
       },
     });
+    if (asked) return await daemon.stop();
   } catch (error) {
-    process.off("SIGTERM", stop);
-    process.off("SIGINT", stop);
-    throw error;
+    unlisten();
+    voice.failed(error);
+    return;
   }
-  if (asked) return daemon.stop();
   print(`earshot ${version}: ${daemon.current().page}`);
+}
+
+/** What this command says on stderr besides the daemon's log. */
+interface Voice {
+  stopping(): void;
+  failed(error: unknown): void;
+}
+
+const hint = "repeat the signal to stop immediately";
+const plainVoice: Voice = {
+  stopping: () => void process.stderr.write(`earshot: stopping; ${hint}\n`),
+  failed: fail,
+};
+
+/** Where the log is JSON, every line on stderr is: also the warnings and the last words of Node. */
+async function jsonVoice(level: LogLevel = "info"): Promise<Voice> {
+  const write = (line: string) => void process.stderr.write(line);
+  const { log } = await createLog({ level, pretty: false, write });
+  process.removeAllListeners("warning");
+  process.on("warning", ({ name, message }) => {
+    log("warn", "process.warning", { name, message });
+  });
+  process.on("uncaughtException", (error, origin) => {
+    const stack = error instanceof Error ? error.stack : undefined;
+    log("fatal", "daemon.crashed", { origin, error: String(error), stack });
+    process.exit(1);
+  });
+  return {
+    stopping: () => log("info", "daemon.stopping", { hint }),
+    failed(error) {
+      const code = error instanceof EarshotError ? error.code : undefined;
+      const message = error instanceof Error ? error.message : String(error);
+      log("fatal", "daemon.failed", { code, error: message });
+      process.exitCode = exitCodeOf(error);
+    },
+  };
 }
