@@ -151,6 +151,7 @@ export const conversationMachine = setup({
                   target: "waiting",
                   actions: ["closeWindows", "beginSession"],
                 },
+                "run.aborted": { target: "next", actions: "parkLine" },
                 "message.deleted": { target: "next", actions: "applyDeletion" },
               },
             },
@@ -194,6 +195,10 @@ export const conversationMachine = setup({
                   target: "next",
                   actions: ["applyDeletion", "releaseSlot"],
                 },
+                "run.aborted": [
+                  { guard: "stopsAll", target: "next", actions: ["parkLine", "releaseSlot"] },
+                  { actions: "parkLine" },
+                ],
               },
             },
             running: {
@@ -230,7 +235,10 @@ export const conversationMachine = setup({
                 "agent.tool": { guard: "maySpeak", actions: "reactAsAsked" },
                 "agent.steered": { guard: "isThisTurn", actions: "joinTurn" },
                 "agent.usage": { guard: "isThisTurn", actions: "noteUsage" },
-                "run.aborted": { actions: "abortTurn", description: "Its end follows." },
+                "run.aborted": {
+                  actions: ["abortTurn", "parkLine"],
+                  description: "Its end follows. What its author has waiting gets no turn.",
+                },
                 "agent.ended": { guard: "isThisTurn", target: "next", actions: "endTurn" },
                 "agent.failed": [
                   { guard: "retries", actions: "retryTurn" },
@@ -246,6 +254,7 @@ export const conversationMachine = setup({
               description:
                 "The agent is done; its last deliveries are under way. They decide the outcome.",
               on: {
+                "run.aborted": { actions: ["abortDelivery", "parkLine"] },
                 "delivery.sent": [
                   {
                     guard: "grantsCredit",

@@ -33,8 +33,7 @@ export function createAnswers(ports: CommandPorts): Answers {
     whoami: (_, about) => whoText(about),
     new: () => "A new session has begun.",
     reset: () => "A new session has begun.",
-    stop: (_, { status }) =>
-      status.attention === "running" ? "Stopped." : "Nothing is running here.",
+    stop: (_, { status }) => stopText(status),
     activation: ([word], { status }) =>
       setTo("Activation", word, `${status.activation} (ladder, mention, always)`),
     send: ([word], { status }) => setTo("Sending answers", word, status.send),
@@ -78,4 +77,17 @@ function whoText({ asked }: CommandAbout): string {
   const { route, author, owner } = asked;
   const id = plainText(`${route.channel}:${author}`).replaceAll("`", "'").slice(0, 256);
   return `You are \`${id}\`. You may ${owner ? "do everything: you are an owner" : "give commands"}.`;
+}
+
+/** What a stop reaches, and what becomes of messages that wait: the next line brings them along. */
+function stopText({ stops: { turn, messages } }: CommandAbout["status"]): string {
+  const done = turn
+    ? "Stopped."
+    : messages > 0
+      ? "Nothing had begun."
+      : "Nothing of yours is running.";
+  if (messages === 0) return done;
+  const waiting =
+    messages === 1 ? "1 message that waited is" : `${messages} messages that waited are`;
+  return `${done} ${waiting} read with your next one.`;
 }

@@ -98,7 +98,11 @@ const events: Type<ConversationEvent> = {
   "session.overridden": { ...all("send", "activation", "merge"), queue },
   "heartbeat.due": { route },
   "config.changed": { settings },
-  "run.aborted": { ...all("operator"), by: "text" },
+  "run.aborted": {
+    ...all("operator"),
+    by: "text",
+    from: fields({ ...all("author", "owner"), route }),
+  },
   "host.recovered": all("restarted"),
 };
 

@@ -128,7 +128,7 @@ export function orderRows(
     const command = commandOf(own, quiet, context.now, asked);
     return [
       ...(command === null ? [] : [row(command, "command")]),
-      ...changes([...own, ...quiet], context.now).map(([what, event]) => row(event, what)),
+      ...changes([...own, ...quiet], context.now, by).map(([what, event]) => row(event, what)),
       ...(resets ? [row(resetNow(context), "reset")] : []),
     ];
   });
@@ -170,10 +170,15 @@ function askedBy(message: Inbound, owner: boolean, as: string | undefined): Comm
 }
 
 /** What commands change in a conversation, with a name that makes each row's identity unique. */
-function changes(calls: readonly CommandCall[], at: Millis): [string, ConversationEvent][] {
+function changes(
+  calls: readonly CommandCall[],
+  at: Millis,
+  { author, owner, route }: CommandAsked,
+): [string, ConversationEvent][] {
+  const from = { author, owner, route };
   const found: [string, ConversationEvent][] = [];
   const names = new Set(calls.map(({ command }) => command));
-  if (names.has("stop")) found.push(["stop", { type: "run.aborted", at, by: "stop" }]);
+  if (names.has("stop")) found.push(["stop", { type: "run.aborted", at, by: "stop", from }]);
   if (names.has("disengage")) found.push(["disengage", { type: "disengage", at }]);
   const override = overrideOf(calls);
   if (override !== null) {

@@ -115,10 +115,10 @@ export function createCompaction(ports: CompactionPorts): Compaction {
   }
 
   async function remember(what: Remembering, signal: AbortSignal) {
-    const { turn, session, named } = what;
+    const { turn, session } = what;
     await summedUp(turn.conv);
-    const view = { named };
     const past = await read(session.sessionId, turn.turnId);
+    const view = { named: what.named || areSeveral(past.lines, what.authors) };
     const capacity = capacityFor(what, ports.config());
     const whole = entries(past, view);
     const verbatim = keep(past, whole, view, capacity);
@@ -212,4 +212,10 @@ function summaryLine(
     `they could not be summed up (${failed})`;
   if (mark?.role !== "summary") return { role: "note", text: note };
   return { role: "summary", text: `${cut(mark.text, unitsMax)}\n\n[${note}]` };
+}
+
+/** Whether more than one person has spoken, with those who speak now. */
+function areSeveral(lines: readonly TranscriptLine[], now: readonly string[]): boolean {
+  const said = lines.flatMap(({ author }) => (author === undefined ? [] : [author.id]));
+  return new Set([...said, ...now]).size > 1;
 }

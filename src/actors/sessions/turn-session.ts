@@ -25,6 +25,8 @@ export interface Remembering {
   readonly prompt: string;
   /** Several people may have spoken. */
   readonly named: boolean;
+  /** Author ids of its own messages. */
+  readonly authors: readonly string[];
 }
 
 /** The session operations of composing a turn. */

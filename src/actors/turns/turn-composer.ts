@@ -196,7 +196,8 @@ export async function composeTurn(
   const { system } = agent;
   // The latest message of the batch takes precedence.
   const asked = batch.reduce((all, { levels }) => withLevels(all, levels), session.settings);
-  const past = { turn: ordered, cfg, session, system, prompt, named };
+  const authors = batch.map(({ author }) => author.id);
+  const past = { turn: ordered, cfg, session, system, prompt, named, authors };
   return {
     conv,
     key,

@@ -41,7 +41,7 @@ export const outboxStates = [
 ] as const satisfies readonly OutboxState[];
 const drops = [
   ...["context-size", "context-age", "queue-cap-old", "queue-cap-new", "queue-cap-summarized"],
-  ...["interrupted", "deleted"],
+  ...["interrupted", "stopped", "deleted"],
 ] as const satisfies readonly DropReason[];
 const readers = ["events", "health", "inspect", "room", "rooms"] as const;
 const channel = "channels of the config";

@@ -47,6 +47,17 @@ export function remember(
 }
 
 /**
+ * The buffer with messages that were to be answered and will not be, in the order in which they
+ * came. May exceed the size this once; the next `remember` trims it.
+ */
+export function rememberLate(
+  { entries, dropped }: ContextBuffer,
+  late: readonly BufferEntry[],
+): ContextBuffer {
+  return { entries: [...entries, ...late].sort((a, b) => a.seq - b.seq), dropped };
+}
+
+/**
  * The buffer after a cold start: older messages go in front of what was heard since. May exceed the
  * size this once; the next `remember` trims it.
  */

@@ -190,7 +190,8 @@ export interface Taken {
 
 /**
  * Takes the next turn's batch out of the line. `collect` joins what piled up behind a turn for the
- * same place and session; `interrupt` goes straight to the newest; all others take the first.
+ * same place and session; `interrupt` goes straight to the newest of the same person in the same
+ * place; all others take the first.
  */
 export function takeNext(
   inbox: readonly Flush[],
@@ -199,12 +200,21 @@ export function takeNext(
   const [first, ...rest] = inbox;
   if (first === undefined) return { flush: null, inbox, dropped: [] };
   if (mode === "interrupt") {
-    const newest = inbox.at(-1) as Flush;
-    return { flush: newest, inbox: [], dropped: inbox.slice(0, -1) };
+    const own = inbox.filter((flush) => isSameAsker(first, flush));
+    const newest = own.at(-1) as Flush;
+    return {
+      flush: newest,
+      inbox: rest.filter((flush) => !own.includes(flush)),
+      dropped: own.slice(0, -1),
+    };
   }
   if (mode !== "collect" || !first.backlog) return { flush: first, inbox: rest, dropped: [] };
   return { ...collect(first, rest), dropped: [] };
 }
+
+/** A batch in line has one author: lines of several are joined only when a turn takes them. */
+const isSameAsker = (one: Flush, other: Flush): boolean =>
+  sameRoute(one.route, other.route) && one.messages[0]?.author === other.messages[0]?.author;
 
 function collect(first: Flush, rest: readonly Flush[]): { flush: Flush; inbox: Flush[] } {
   let flush = first;

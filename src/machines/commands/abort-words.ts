@@ -1,14 +1,41 @@
 /**
  * Words that stop a turn
  * ======================
- * A person who may give commands ends the running turn with one word, ahead of every queue. Only the
- * whole message counts, never a word inside it: "please stop" is talk, "stop" is a command.
+ * A person who may give commands ends their running turn with one word, ahead of every queue. Only
+ * the whole message counts, never a word inside it: "please stop" and "Stop!" are commands, "please
+ * stop the music" is talk.
  */
+import { fold } from "../../domain/fold-text.ts";
 import type { Inbound } from "../../domain/message.ts";
+import { stopLanguages } from "../../domain/stop-words.ts";
 
 const commands: readonly string[] = ["/stop", "/abort"];
-/** A command and a name, or a word of the config. */
+/** A command and a name, or a word of the config with what is polite. */
 const unitsMax = 128;
+const accents = /[\u0300-\u036f]/gu;
+/** What ends a sentence or stands for a feeling; nothing that quotes, lists or begins a command. */
+const marks = /[\s.,!?…;:¡¿。、，！？؟،।'’\p{Extended_Pictographic}\uFE0F]+/gu;
+/** Scripts that put no space between words. */
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+
+/** The words alone: without case, accents and punctuation. */
+const plain = (text: string): string =>
+  fold(fold(text).normalize("NFD").replace(accents, "")).replace(marks, " ").trim();
+
+/** The words of the config, which has one list until the next config. */
+const listedWords = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function listedIn(stopWords: readonly string[]): ReadonlySet<string> {
+  const known = listedWords.get(stopWords);
+  if (known !== undefined) return known;
+  const words = new Set(stopWords.map(plain));
+  listedWords.set(stopWords, words);
+  return words;
+}
+
+const polite = Object.values(stopLanguages)
+  .flatMap((language) => language.polite)
+  .map((words) => ({ words: plain(words), gap: unspaced.test(words) ? "" : " " }));
 
 /**
  * Whether a message is nothing but the order to stop: a command, or one of the words of the config.
@@ -24,5 +51,26 @@ export function isAbortWord(
   const at = word.startsWith("/") ? word.indexOf("@") : -1;
   if (at !== -1)
     return commands.includes(word.slice(0, at)) && mentions.some(({ isSelf }) => isSelf === true);
-  return [...commands, ...stopWords].some((one) => one.toLowerCase() === word);
+  return commands.includes(word) || saysStop(said, stopWords);
+}
+
+/** Whether a text is one of the words, whatever case, punctuation and polite words it has. */
+export function saysStop(text: string, stopWords: readonly string[]): boolean {
+  if (text.length > unitsMax) return false;
+  const listed = listedIn(stopWords);
+  let said: string | null = plain(text);
+  while (said !== null && said !== "") {
+    if (listed.has(said)) return true;
+    said = withoutPolite(said);
+  }
+  return false;
+}
+
+/** The text without one polite word at its start or end; null: there is none. */
+function withoutPolite(said: string): string | null {
+  for (const { words, gap } of polite) {
+    if (said.startsWith(words + gap)) return said.slice(words.length).trim();
+    if (said.endsWith(gap + words)) return said.slice(0, -words.length).trim();
+  }
+  return null;
 }

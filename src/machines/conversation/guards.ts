@@ -8,11 +8,12 @@
 import { routeOf } from "../../domain/message.ts";
 import { removePending } from "../batching/pending.ts";
 import { reachedHardLimit, reachedLimit } from "../engagement/loop-guard.ts";
-import type { DeadlineDue, MessageDeleted } from "../events/events.ts";
+import type { DeadlineDue, MessageDeleted, RunAborted } from "../events/events.ts";
 import { isRelayDeadline, mustWait } from "./agent-relay.ts";
 import type { ConversationContext } from "./context.ts";
 import type { AnalyzedMessage, StepEvent } from "./message-analysis.ts";
 import { firstClose } from "./queue-actions.ts";
+import { reaches } from "./same-person.ts";
 
 /** The ladder says engage. */
 export function engages(_context: ConversationContext, { analysis }: AnalyzedMessage): boolean {
@@ -70,6 +71,12 @@ export function isLastToWait(
 ): boolean {
   const { batches, removed } = removePending(inbox, routeOf(deletion), deletion.id);
   return removed !== null && batches.length === 0 && heartbeat === null;
+}
+
+/** Nothing else waits for the turn slot but what the order to stop is about. */
+export function stopsAll({ inbox, heartbeat }: ConversationContext, { from }: RunAborted): boolean {
+  if (from === undefined || heartbeat !== null) return false;
+  return inbox.every((flush) => reaches(from, flush));
 }
 
 /** Events of a turn that is over come late and change nothing. */

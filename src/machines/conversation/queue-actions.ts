@@ -6,6 +6,7 @@
  * whenever they change.
  */
 import type { Millis, Route } from "../../domain/message.ts";
+import { type BufferEntry, rememberLate } from "../batching/context-buffer.ts";
 import {
   closeDue,
   enqueue,
@@ -17,9 +18,10 @@ import {
 } from "../batching/inbox.ts";
 import { quietWindow, waitsForQuiet } from "../batching/timing.ts";
 import type { DropReason } from "../events/effects.ts";
-import type { DeadlineDue } from "../events/events.ts";
+import type { DeadlineDue, RunAborted } from "../events/events.ts";
 import { mustWait, passRelay, takeFree } from "./agent-relay.ts";
 import type { ConversationContext } from "./context.ts";
+import { reaches } from "./same-person.ts";
 import { reachAgent } from "./steering-actions.ts";
 import type { Step } from "./step.ts";
 
@@ -159,6 +161,32 @@ function discard(step: Step, batches: readonly Flush[], why: DropReason): void {
     passRelay(step, messages);
     removeAcks(step, messages, route);
   }
+}
+
+/**
+ * Somebody has ordered a stop: what they have waiting gets no turn, and is shown to the next one
+ * like what was overheard. What belongs to a session that is over is not shown to the one in use.
+ */
+export function parkLine(step: Step, { from }: RunAborted): void {
+  const { context } = step;
+  if (from === undefined) return;
+  const parked = context.inbox.filter((flush) => reaches(from, flush));
+  if (parked.length === 0) return;
+  const held = mustWait(context);
+  context.inbox = context.inbox.filter((flush) => !parked.includes(flush));
+  discard(step, parked, "stopped");
+  const shown = parked.filter(({ past }) => past === undefined);
+  context.buffer = rememberLate(
+    context.buffer,
+    shown.flatMap(({ messages }) => messages.map(entryOf)),
+  );
+  requestIfFreed(step, held);
+  if (context.inbox.length === 0) setQuiet(step, null);
+}
+
+function entryOf({ seq, id, at, author, editSeq }: PendingMessage): BufferEntry {
+  const entry = { seq, id, at, author, self: false };
+  return editSeq === undefined ? entry : { ...entry, editSeq };
 }
 
 /** Takes the ack reaction off the messages that carry one. */

@@ -10,12 +10,14 @@ import type { ConversationFigures } from "../events/effects.ts";
 import type {
   AgentUsage,
   CommandApplied,
+  CommandAsked,
   ConfigChanged,
   HeartbeatDue,
   SessionOverridden,
   SessionReset,
 } from "../events/events.ts";
 import type { ConversationContext } from "./context.ts";
+import { askedBy, reaches } from "./same-person.ts";
 import type { Step } from "./step.ts";
 
 export function adoptSettings({ context }: Step, { settings }: ConfigChanged): void {
@@ -57,12 +59,17 @@ export function beginSession({ context, effects }: Step, event: SessionReset): v
 export function runCommand({ context, effects }: Step, event: CommandApplied): void {
   const { command, args, more = [], asked = null } = event;
   const calls = [{ command, args }, ...more];
-  effects.push({ type: "command", calls, asked, status: figuresOf(context) });
+  effects.push({ type: "command", calls, asked, status: figuresOf(context, asked) });
 }
 
-function figuresOf(context: ConversationContext): ConversationFigures {
-  const { inbox, forming, counters, buffer, turnSeq, ledger, settings } = context;
+function figuresOf(context: ConversationContext, asked: CommandAsked | null): ConversationFigures {
+  const { inbox, forming, counters, buffer, turnSeq, ledger, settings, run } = context;
+  const reached = inbox.filter((flush) => reaches(asked ?? undefined, flush));
   return {
+    stops: {
+      turn: run !== null && run.abortedBy === null && reaches(asked ?? undefined, askedBy(run)),
+      messages: reached.flatMap(({ messages }) => messages).length,
+    },
     consecutive: counters.consecutive,
     waiting: inbox.length + forming.length,
     remembered: buffer.entries.length,

@@ -15,6 +15,7 @@ import { type Flush, type Forming, type PendingMessage, refOf } from "../batchin
 import type { AgentSteered, DeadlineDue, RunAborted } from "../events/events.ts";
 import { freeLine } from "./agent-relay.ts";
 import type { Run } from "./context.ts";
+import { askedBy, reaches, samePerson } from "./same-person.ts";
 import type { Step } from "./step.ts";
 
 /** Blocks handed to delivery that are an answer. */
@@ -28,7 +29,7 @@ export function reachAgent(step: Step, batch: Forming, at: Millis): void {
   const { run, settings } = step.context;
   if (run === null || run.abortedBy !== null) return;
   const { mode } = settings.queue;
-  if (mode === "interrupt") interrupt(step, run, at);
+  if (mode === "interrupt" && samePerson(askedBy(run), batch)) interrupt(step, run, at);
   if (steers(mode) && sameRoute(batch.route, run.order.route)) offer(step, run);
 }
 
@@ -44,12 +45,17 @@ export function offerLine(step: Step): void {
   if (run !== null && run.abortedBy === null && steers(settings.queue.mode)) offer(step, run);
 }
 
-/** Offers what waits in the turn's place. The runner knows what its agent has taken before. */
-function offer({ context, effects }: Step, { order, left }: Run): void {
-  if (left === true) return;
-  const { turnId, route } = order;
+/**
+ * Offers what the turn's own people have waiting in its place; anybody else gets an answer of their
+ * own. The runner knows what its agent has taken before.
+ */
+function offer({ context, effects }: Step, run: Run): void {
+  if (run.left === true) return;
+  const { turnId, route } = run.order;
+  const asked = askedBy(run);
   const line = freeLine(context.inbox, context.relays).filter(
-    (flush) => flush.steeredAt === null && sameRoute(flush.route, route),
+    (flush) =>
+      flush.steeredAt === null && sameRoute(flush.route, route) && samePerson(asked, flush),
   );
   const batch = line.flatMap(({ messages }) => messages.map(refOf));
   if (batch.length > 0) effects.push({ type: "turn.steer", turnId, batch });
@@ -70,13 +76,23 @@ function interrupt(step: Step, run: Run, at: Millis): void {
 export function interruptDue(step: Step, { at }: DeadlineDue): void {
   const { run, inbox, settings } = step.context;
   if (run === null || run.abortedBy !== null || inbox.length === 0) return;
-  if (settings.queue.mode === "interrupt") interrupt(step, run, at);
+  const isNewer = inbox.some((flush) => samePerson(askedBy(run), flush));
+  if (settings.queue.mode === "interrupt" && isNewer) interrupt(step, run, at);
 }
 
 /** Asks for the running turn's end; its outcome comes when the agent has ended. */
-export function abortTurn(step: Step, { by }: RunAborted): void {
+export function abortTurn(step: Step, { by, from }: RunAborted): void {
   const { run } = step.context;
-  if (run !== null && run.abortedBy === null) stop(step, run, by);
+  if (run === null || run.abortedBy !== null || !reaches(from, askedBy(run))) return;
+  stop(step, run, by);
+}
+
+/** The agent has ended, and its words are on their way: those that have not left are dropped. */
+export function abortDelivery(step: Step, event: RunAborted): void {
+  abortTurn(step, event);
+  const { run } = step.context;
+  if (run === null || run.abortedBy === null || run.failure !== undefined) return;
+  step.context.run = { ...run, failure: { outcome: "cancelled", reason: run.abortedBy } };
 }
 
 function stop({ context, effects }: Step, run: Run, reason: string): void {

@@ -19,6 +19,7 @@ export type DropReason =
   | "queue-cap-new"
   | "queue-cap-summarized"
   | "interrupted"
+  | "stopped"
   | "deleted";
 
 /** A message named by its journal number and platform id. */
@@ -221,6 +222,8 @@ export interface ConversationFigures {
   /** Overheard messages that the next turn is shown. */
   readonly remembered: number;
   readonly turns: number;
+  /** What a stop by the author of the command reaches: a turn, and messages that wait. */
+  readonly stops: { readonly turn: boolean; readonly messages: number };
   /** People who may go on talking to us without calling our name. */
   readonly credits: number;
   readonly activation: Activation;

@@ -265,6 +265,8 @@ export interface ConfigChanged {
   readonly at: Millis;
   readonly settings: ConversationSettings;
 }
+/** Who orders a stop, and where: it is about their own turn and messages. */
+export type AbortOrder = Pick<CommandAsked, "author" | "owner" | "route">;
 /** `/stop`, an abort word, or the operator. */
 export interface RunAborted {
   readonly type: "run.aborted";
@@ -272,6 +274,8 @@ export interface RunAborted {
   readonly by: string;
   /** By hand: no message asked for it. */
   readonly operator?: true;
+  /** Absent: it is about the running turn, and leaves what waits. */
+  readonly from?: AbortOrder;
 }
 /** The host or process that ran this turn is gone; the same turn may be tried again. */
 export interface HostRecovered {

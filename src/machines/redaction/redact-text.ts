@@ -6,6 +6,7 @@
  */
 import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
 import { claimIn } from "../access/codes.ts";
+import { saysStop } from "../commands/abort-words.ts";
 import { commandList, commandNamed } from "../commands/table.ts";
 import { lowered, Pseudonyms } from "./pseudonyms.ts";
 
@@ -43,6 +44,7 @@ export class TextRedactor {
   readonly #plainNames: readonly string[];
   /** Kept where they are all that is said, or what is said first. */
   readonly #orders: readonly string[];
+  readonly #stopWords: readonly string[];
   readonly #bots = new Map<string, string>();
   readonly #taken: ReadonlySet<string>;
 
@@ -54,6 +56,7 @@ export class TextRedactor {
     this.#plainNames = [...new Set([...aliases, ...silent].map(lowered))].filter(
       (name) => name !== "",
     );
+    this.#stopWords = config.commands.stopWords;
     this.#orders = [...config.commands.stopWords, ...config.session.resetTriggers].map(lowered);
     this.#taken = new Set([...this.#plainNames, ...this.#orders, ...commandNames]);
     this.#words = new Pseudonyms(key, (word) => this.#isTaken(word));
@@ -76,7 +79,7 @@ export class TextRedactor {
 
   text(text: string): string {
     const lower = lowered(text);
-    if (this.#orders.includes(lower.trim())) return text;
+    if (this.#orders.includes(lower.trim()) || saysStop(text, this.#stopWords)) return text;
     // A claim stays one: good or not is a question of its code alone.
     const claim = claimIn(text);
     if (claim !== null) return this.#claim(claim);

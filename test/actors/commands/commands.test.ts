@@ -39,7 +39,7 @@ describe("a command", () => {
     ["/id", /telegram:ann/],
     ["/new", /^A new session has begun\.$/],
     ["/reset", /^A new session has begun\.$/],
-    ["/stop", /^Nothing is running here\.$/],
+    ["/stop", /^Nothing of yours is running\.$/],
     ["/activation", /^Activation: ladder/],
     ["/activation mention", /^Activation: mention\.$/],
     ["/send", /^Sending answers: allow\.$/],

@@ -116,16 +116,18 @@ describe("an agent that listens", () => {
 
   test("steer: what it took in is answered by its turn and by no other", async () => {
     const world = await listening("steer");
-    expect(turns(world, await busy(world))).toEqual(["500 one"]);
-    expect(world.sent.map(({ text }) => text)).toEqual(["one + ann: two + bob: three + ann: four"]);
+    expect(turns(world, await busy(world))).toEqual(["500 one", "5000 three"]);
+    expect(world.sent.map(({ text }) => text)).toEqual(["one + ann: two + ann: four", "three"]);
     expect(world.reactions.filter((one) => one.startsWith("-"))).toHaveLength(4);
-    const [why] = await world.runtime.why("three");
+    const [why] = await world.runtime.why("four");
     expect(why?.fate).toMatchObject({ turn: 1, outcome: "replied" });
+    const [other] = await world.runtime.why("three");
+    expect(other?.fate).toMatchObject({ turn: 2, outcome: "replied" });
   });
 
   test("steer-backlog: the same, where the turn answered", async () => {
     const world = await listening("steer-backlog");
-    expect(turns(world, await busy(world))).toEqual(["500 one"]);
+    expect(turns(world, await busy(world))).toEqual(["500 one", "5000 three"]);
     expect((await world.runtime.why("four"))[0]?.fate).toMatchObject({ outcome: "replied" });
   });
 

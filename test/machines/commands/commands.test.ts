@@ -10,6 +10,7 @@ import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { withDocsTable } from "../../../scripts/reference/commands.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
+import { stopWords as stopWordsByDefault } from "../../../src/domain/stop-words.ts";
 import { takeDirectives } from "../../../src/machines/commands/directives.ts";
 import { commandsText, helpText, menuCommands } from "../../../src/machines/commands/help.ts";
 import { editedText, noOrders, readOrders } from "../../../src/machines/commands/parse-command.ts";
@@ -173,6 +174,49 @@ describe("a whole message", () => {
     "/status@other",
     "/",
   ])("%j is text for the agent", (text) => expect(read(text)).toEqual(noOrders(text)));
+
+  const readsStop = (text: string) =>
+    readOrders(
+      inboundSchema.parse({
+        channel: "telegram",
+        chat: { id: "ann", kind: "direct" },
+        id: "m1",
+        author: { id: "ann" },
+        text,
+      }),
+      { authority: owner, resetTriggers, stopWords: stopWordsByDefault },
+    ).calls.some(({ command }) => command === "stop");
+
+  test.each([
+    ...[
+      "stop",
+      "STOP!",
+      "Stop.",
+      "please stop",
+      "Stop, please!!",
+      "ok stop it",
+      "🛑 stop",
+      "ＳＴＯＰ",
+    ],
+    ...["Stopp!", "Bitte aufhören.", "hör auf", "HOER AUF", "Détente, por favor", "¡Basta!"],
+    ...["Arrête, s'il te plaît !", "arrete stp", "s’il vous plaît, arrêtez", "Pare, por favor."],
+    ...[
+      "Стоп!",
+      "пожалуйста, остановись",
+      "停止",
+      "请停下来！",
+      "谢谢，停",
+      "やめて",
+      "止めてください。",
+    ],
+    ...["रुको", "कृपया रुको।", "توقف", "توقف من فضلك", "رجاء، قف"],
+  ])("%j stops", (text) => expect(readsStop(text)).toBe(true));
+
+  test.each([
+    ...["please stop the music", "stop or go", "non-stop", "please", "> stop", "`stop`", '"stop"'],
+    ...["- stop", "/ stop", "／stop", "stop?no", "bus stop", "停止线", "停车", "no pare", "arrêt"],
+    ...["", "!", "🛑", "thanks", "wait"],
+  ])("%j is talk", (text) => expect(readsStop(text)).toBe(false));
 
   test("for another bot is text, for us a command", () => {
     expect(read("/status@other", owner, { mentions: [{ id: "other" }] }).ended).toBe(false);

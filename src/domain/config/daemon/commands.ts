@@ -5,6 +5,7 @@
  * allow lists apply. Owners are listed separately.
  */
 import { z } from "zod";
+import { stopWords } from "../../stop-words.ts";
 import { id, section } from "../conversation/section.ts";
 import { scopedId } from "./access.ts";
 
@@ -20,8 +21,10 @@ export const commands = section(
       .describe("Ids, each with its channel, that have every right."),
     stopWords: z
       .array(z.string().trim().min(1).max(64))
-      .max(20)
-      .describe("A message of only one of these words is `/stop`."),
+      .max(200)
+      .describe(
+        "A message of only one of these is `/stop`, in any case, with any punctuation and politeness.",
+      ),
   },
-  { text: true, allowFrom: {}, ownerAllowFrom: [], stopWords: ["stop"] },
+  { text: true, allowFrom: {}, ownerAllowFrom: [], stopWords: [...stopWords] },
 );
