@@ -14,7 +14,7 @@ const commands: readonly string[] = ["/stop", "/abort"];
 const unitsMax = 128;
 const accents = /[\u0300-\u036f]/gu;
 /** What ends a sentence or stands for a feeling; nothing that quotes, lists or begins a command. */
-const marks = /[\s.,!?…;:¡¿。、，！？؟،।'’\p{Extended_Pictographic}\uFE0F]+/gu;
+const marks = /(?:[\s.,!?…;:¡¿。、，！？؟،।'’]|\p{Extended_Pictographic}|\uFE0F)+/gu;
 /** Scripts that put no space between words. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
