@@ -226,6 +226,40 @@ describe("what is refused", () => {
     expect(messages(raw)).toEqual([]);
   });
 
+  test.each([
+    [{ messages: { inbound: { byChannel: { irc: 900_000 } } } }, "messages.inbound.byChannel.irc"],
+    [
+      {
+        channels: {
+          telegram: { messages: { inbound: { debounceMs: 3_000, debounceMaxMs: 100 } } },
+        },
+      },
+      "channels.telegram.messages.inbound.debounceMs is wrong: it is over debounceMaxMs (100)",
+    ],
+    [
+      { channels: { telegram: { messages: { inbound: { debounceMs: 900_000 } } } } },
+      "channels.telegram.messages.inbound.debounceMs is wrong: it is not under turn.replyAgeMsMax",
+    ],
+    [
+      { channels: { telegram: { turn: { replyAgeMsMax: 2_000 } } } },
+      "channels.telegram.turn.replyAgeMsMax is wrong: it is not over messages.inbound.debounceMaxMs",
+    ],
+    [
+      { channels: { telegram: { accounts: { a: { turn: { idleMs: 700_000 } } } } } },
+      "channels.telegram.accounts.a.turn.idleMs is wrong: it is over turn.maxMs (600000)",
+    ],
+    [
+      { conversations: { "agent:main:main": { stream: { minChars: 2_000 } } } },
+      "it is over stream.maxChars (1200)",
+    ],
+    [
+      { agents: { list: [{ id: "a", stream: { humanDelay: { minMs: 2, maxMs: 1 } } }] } },
+      "agents.list[0].stream.humanDelay.minMs is wrong: it is over maxMs (1)",
+    ],
+  ])("a bound that a level exceeds is reported there: %j", (raw, said) => {
+    expect(messages(raw).join()).toContain(said);
+  });
+
   test("with channels and drivers known, their options are checked at their place", () => {
     const problems = (raw: unknown) => configProblems(raw, known).map(({ message }) => message);
     expect(problems({ channels: { telegramm: {} } })).toEqual([
@@ -336,12 +370,35 @@ describe("which place wins", () => {
     ],
     [{ byChannel: { telegram: 5_000 } }, { idleMs: 5_000, maxMs: 5_000 }],
     [
-      { byChannel: { telegram: 5_000 }, debounceMaxMs: 3_000 },
-      { idleMs: 5_000, maxMs: 3_000 },
+      { byChannel: { telegram: 5_000 }, debounceMaxMs: 2_000 },
+      { idleMs: 5_000, maxMs: 5_000 },
     ],
-  ])("the debounce cap that was set is hard: %j", (inbound, debounce) => {
+    [
+      { byChannel: { telegram: 5_000 }, debounceMaxMs: 3_000 },
+      { idleMs: 5_000, maxMs: 5_000 },
+    ],
+    [
+      { byChannel: { telegram: 1_000 }, debounceMaxMs: 3_000 },
+      { idleMs: 1_000, maxMs: 3_000 },
+    ],
+  ])("a window per channel raises the debounce cap with it: %j", (inbound, debounce) => {
     const config = parseConfig({ messages: { inbound } });
     expect(resolveSettings(config, scope, 1).debounce).toEqual(debounce);
+  });
+
+  test("so does the window of a level, unless that level sets the cap", () => {
+    const config = parseConfig({
+      messages: { inbound: { debounceMaxMs: 3_000 } },
+      channels: {
+        telegram: {
+          messages: { inbound: { debounceMs: 4_000 } },
+          accounts: { capped: { messages: { inbound: { debounceMaxMs: 1_000 } } } },
+        },
+      },
+    });
+    const at = (account: string) => resolveSettings(config, { ...scope, account }, 1).debounce;
+    expect(at("default")).toEqual({ idleMs: 4_000, maxMs: 4_000 });
+    expect(at("capped")).toEqual({ idleMs: 4_000, maxMs: 1_000 });
   });
 
   test("names, acks and @everyone become what the machine looks at", () => {

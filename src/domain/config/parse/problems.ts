@@ -16,6 +16,13 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
+/** A value that is no good at its place, and why. */
+export const wrong = (path: readonly PropertyKey[], reason: string): ConfigProblem => ({
+  code: "EAR_CONFIG_INVALID",
+  path,
+  message: `${pathText(path)} is wrong: ${reason}`,
+});
+
 /** How problems are written: `Cannot read <file>: <problem> (line 12)`. */
 export interface ProblemStyle {
   readonly cannot: string;

@@ -5,23 +5,15 @@
  * are safe only together.
  */
 import { isSessionKey } from "../../key.ts";
-import { messages as messagesSection } from "../conversation/messages.ts";
-import { stream as streamSection } from "../conversation/stream.ts";
-import { turn as turnSection } from "../conversation/turn.ts";
 import { isScopedId } from "../daemon/access.ts";
 import { isLoopbackHost } from "../daemon/daemon.ts";
 import type { EarshotConfig } from "../daemon/schema.ts";
+import { boundProblems } from "./bounds.ts";
 import { nearest } from "./nearest.ts";
-import { pathText } from "./overlay.ts";
-import type { ConfigProblem } from "./problems.ts";
+import { type ConfigProblem, wrong } from "./problems.ts";
 
 type Problems = Iterable<ConfigProblem>;
 
-const wrong = (path: readonly PropertyKey[], reason: string): ConfigProblem => ({
-  code: "EAR_CONFIG_INVALID",
-  path,
-  message: `${pathText(path)} is wrong: ${reason}`,
-});
 const suggestion = (word: string, known: readonly string[]): string => {
   const near = nearest(word, known);
   return near === null
@@ -61,36 +53,6 @@ function* agentProblems(config: EarshotConfig): Problems {
             : `no agent is called ${quoted(agentId)}${suggestion(agentId, ids)}`,
         );
   }
-}
-
-const streamDefault = streamSection.whole.parse({});
-const debounceDefault = messagesSection.whole.parse({}).inbound;
-const turnDefault = turnSection.whole.parse({});
-
-/**
- * Lower bounds must not exceed upper bounds. Lowering only an upper bound is allowed: a lower bound
- * still at its default is reduced at runtime.
- */
-function* boundProblems(config: EarshotConfig): Problems {
-  const { stream, messages, turn } = config;
-  const { debounceMs } = messages.inbound;
-  if (stream.minChars > stream.maxChars && stream.minChars !== streamDefault.minChars)
-    yield wrong(["stream", "minChars"], `it is over stream.maxChars (${stream.maxChars})`);
-  if (debounceMs > messages.inbound.debounceMaxMs && debounceMs !== debounceDefault.debounceMs)
-    yield wrong(
-      ["messages", "inbound", "debounceMs"],
-      `it is over debounceMaxMs (${messages.inbound.debounceMaxMs})`,
-    );
-  if (messages.inbound.debounceMaxMs >= turn.replyAgeMsMax)
-    yield wrong(
-      ["messages", "inbound", "debounceMaxMs"],
-      `it is not under turn.replyAgeMsMax (${turn.replyAgeMsMax})`,
-    );
-  if (turn.idleMs > turn.maxMs && turn.idleMs !== turnDefault.idleMs)
-    yield wrong(["turn", "idleMs"], `it is over turn.maxMs (${turn.maxMs})`);
-  const { humanDelay } = stream;
-  if (typeof humanDelay === "object" && humanDelay.minMs > humanDelay.maxMs)
-    yield wrong(["stream", "humanDelay", "minMs"], `it is over maxMs (${humanDelay.maxMs})`);
 }
 
 function* sessionProblems(config: EarshotConfig): Problems {

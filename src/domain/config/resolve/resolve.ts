@@ -8,7 +8,6 @@
 import type { Trigger } from "../../decision.ts";
 import type { ChatKind } from "../../message.ts";
 import type { ConversationSettings, SendPolicy } from "../../settings.ts";
-import { messages as messagesSection } from "../conversation/messages.ts";
 import type { Overrides } from "../conversation/overrides.ts";
 import { ownValue } from "../conversation/section.ts";
 import type { EarshotConfig } from "../daemon/schema.ts";
@@ -48,21 +47,26 @@ export function placesOf(
 }
 
 /**
- * The debounce and queue mode of the most specific level that sets one, including its shorthand.
+ * The windows and the queue mode of the most specific level that sets one, including its shorthand.
+ * The age at which a batch is closed is hard where it is set; a window that a more specific level or
+ * a shorthand sets raises it.
  */
-function shorthands(general: General, places: readonly Overrides[], channel: string) {
-  const { inbound, queue } = general.messages;
-  let idleMs = ownValue(inbound.byChannel, channel) ?? inbound.debounceMs;
+function shorthands({ messages: base }: General, places: readonly Overrides[], channel: string) {
+  const { inbound, queue } = base;
   let mode = ownValue(queue.byChannel, channel) ?? queue.mode;
+  const short = ownValue(inbound.byChannel, channel);
+  let idleMs = short ?? inbound.debounceMs;
+  let maxMs = Math.max(inbound.debounceMaxMs, short ?? 0);
   for (const { messages } of places) {
-    const { inbound: ownInbound, queue: ownQueue } = messages ?? {};
-    idleMs =
-      (ownInbound?.byChannel && ownValue(ownInbound.byChannel, channel)) ??
-      ownInbound?.debounceMs ??
-      idleMs;
+    const { inbound: own, queue: ownQueue } = messages ?? {};
+    const ownShort = own?.byChannel && ownValue(own.byChannel, channel);
+    const set = ownShort ?? own?.debounceMs;
+    idleMs = set ?? idleMs;
+    maxMs = own?.debounceMaxMs ?? Math.max(maxMs, set ?? 0);
+    maxMs = Math.max(maxMs, ownShort ?? 0);
     mode = (ownQueue?.byChannel && ownValue(ownQueue.byChannel, channel)) ?? ownQueue?.mode ?? mode;
   }
-  return { idleMs, mode };
+  return { debounce: { idleMs, maxMs }, mode };
 }
 
 function ackOf(messages: General["messages"], kind: ChatKind): string | null {
@@ -114,7 +118,7 @@ export function resolveSettings(
     });
   }, config);
   const entry = config.agents.list.find((agent) => agent.id === scope.agentId);
-  const { idleMs, mode } = shorthands(general, places, scope.channel);
+  const { debounce, mode } = shorthands(config, places, scope.channel);
   const { engagement, context, loopGuard, messages, stream, typing, silent, turn } = general;
   return {
     version,
@@ -135,7 +139,7 @@ export function resolveSettings(
       maxAgeMs: context.maxAgeMs,
     },
     loopGuard,
-    debounce: { idleMs, maxMs: debounceCap(messages.inbound.debounceMaxMs, idleMs) },
+    debounce,
     queue: {
       mode,
       debounceMs: messages.queue.debounceMs,
@@ -154,11 +158,4 @@ export function resolveSettings(
     messagePrefix: messages.messagePrefix,
     promptHeadings: general.prompt.headings,
   };
-}
-
-const capDefault = messagesSection.whole.parse({}).inbound.debounceMaxMs;
-
-/** A configured cap is hard; the default cap yields to a channel's longer window. */
-function debounceCap(maxMs: number, idleMs: number): number {
-  return maxMs === capDefault ? Math.max(maxMs, idleMs) : maxMs;
 }
