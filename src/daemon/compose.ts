@@ -227,7 +227,7 @@ function runtimePorts(
     plugins: plugins.plugins,
     control: ports.control,
     skills: skills.list,
-    workspaces: createWorkspaces(plugins.baseDir),
+    workspaces: createWorkspaces(plugins.baseDir, stateDir),
     // With a store in memory nothing is written to disk.
     sessionFiles: storeConfig.driver === "memory" ? undefined : createSessionFiles(folderOf),
     zoneOffset: localOffset,

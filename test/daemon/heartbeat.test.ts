@@ -76,6 +76,21 @@ async function sent(daemon: Daemon): Promise<string[]> {
   return outbound.map(({ text }) => text);
 }
 
+test("without a workspace the file is read from the state directory", async () => {
+  const driver = { kind: "module", module: "./agent.mjs" };
+  const { start, stateDir } = await openDaemon({
+    heartbeat: { everyMs: 1_000 },
+    agents: { list: [{ id: "main", driver }] },
+  });
+  mkdirSync(join(stateDir, "agents", "main"), { recursive: true });
+  writeFileSync(join(stateDir, "agents", "main", "HEARTBEAT.md"), "Look at the build.");
+  const daemon = await start();
+  await say(daemon, "m1", "hi");
+  const news = async () => (await sent(daemon)).includes("The build is red.");
+  await expect.poll(news, patience).toBe(true);
+  await daemon.stop();
+}, 120_000);
+
 test("an agent is woken while its file asks for something, and heard if it has something to say", async () => {
   const { start, beat, logged } = await openDaemon({ heartbeat: { everyMs: 1_000 } });
   const daemon = await start();

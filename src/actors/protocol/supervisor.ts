@@ -86,6 +86,8 @@ export interface SupervisorPorts {
    * @default src/adapters/host-ports.ts
    */
   readonly hostModule?: string;
+  /** The path of an agent's folder. @default as configured */
+  readonly folderOf?: (workspace: string) => string;
   /** Entry file of a worker host, for tests that poison one. @default src/actors/host/worker.ts */
   readonly hostEntry?: URL;
   readonly supervision?: Partial<Supervision>;

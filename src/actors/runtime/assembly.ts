@@ -218,7 +218,8 @@ class Assembly {
   }
 
   #supervisor(boot: number, configs: Configs): Supervisor {
-    const { clock, log, store, drivers, workers, hostModule, onInspect } = this.#ports;
+    const { clock, log, store, drivers, workers, workspaces } = this.#ports;
+    const { hostModule, onInspect } = this.#ports;
     const { hostEntry } = this.#ports;
     const unmarked = new Map<number, number>();
     let effects: Effects | null = null;
@@ -259,6 +260,7 @@ class Assembly {
       },
       epochBase: boot * epochsPerStart,
       ...(hostModule === undefined ? {} : { hostModule }),
+      ...(workspaces === undefined ? {} : { folderOf: workspaces.folder }),
       ...(hostEntry === undefined ? {} : { hostEntry }),
       // Marks are read before the store, so that none is missed between.
       load: (conv, key, beforeSeq, rebuild = false) => {

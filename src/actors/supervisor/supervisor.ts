@@ -323,12 +323,13 @@ class HostSupervisor implements Supervisor {
   }
 
   #agentSpec({ agentId, cfg }: TurnRequest): AgentSpec {
-    const { configFor } = this.#ports;
+    const { configFor, folderOf } = this.#ports;
     // Only the latest config has its secrets for sure: older ones may come from the journal.
     const latest = configFor(Math.max(cfg, this.#latest));
     const known = latest.agents.list.some(({ id }) => id === agentId);
     const agent = agentOf(known ? latest : configFor(cfg), agentId);
-    const { driver, name: agentName, workspace } = agent;
+    const { driver, name: agentName } = agent;
+    const workspace = folderOf?.(agent.workspace) ?? agent.workspace;
     return { agentId, agentName, workspace, kind: driver.kind, config: driver };
   }
 

@@ -36,7 +36,7 @@ export interface HeartbeatPorts {
   readonly store: Pick<Store, "meta">;
   readonly configs: Pick<Configs, "current" | "version">;
   /** Null: agents have no folders, and there are no heartbeats. */
-  readonly workspaces: Workspaces | null;
+  readonly workspaces: Pick<Workspaces, "read"> | null;
   /** Journals events; a write lost at shutdown is detected as outdated at the next start. */
   readonly append: (events: readonly NewEvent[], writes: readonly StoreWrite[]) => void;
   /** Called for each due heartbeat. `why`: why it was skipped; null: it was not. */

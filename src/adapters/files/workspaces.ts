@@ -15,12 +15,17 @@ import type { Workspaces } from "../../domain/ports/index.ts";
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-/** Relative folders start at `base`. */
-export function createWorkspaces(base: string): Workspaces {
+/** Relative folders start at `base`; `<state>` is the state directory. */
+export function createWorkspaces(base: string, stateDir: string): Workspaces {
+  const folder = (workspace: string) =>
+    resolve(
+      base,
+      workspace.replace(/^~(?=$|\/)/, homedir).replace("<state>", () => stateDir),
+    );
   return {
+    folder,
     async read(workspace, file) {
-      const folder = resolve(base, workspace.replace(/^~(?=$|\/)/, homedir()));
-      const path = join(folder, file);
+      const path = join(folder(workspace), file);
       try {
         // O_NONBLOCK, because opening a pipe would wait for a writer.
         const handle = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

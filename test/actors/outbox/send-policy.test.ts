@@ -111,7 +111,7 @@ describe("where the policy denies", () => {
   });
 
   test("a heartbeat says nothing either, and a failure is told to nobody", async () => {
-    const workspaces = { read: async () => "Look at the build." };
+    const workspaces = { folder: (path: string) => path, read: async () => "Look at the build." };
     const world = await new World({
       config: { ...deny({ chatKind: "direct" }), heartbeat: { everyMs: 60_000 } },
       ports: { workspaces },

@@ -12,6 +12,7 @@ const heartbeat = { everyMs: 30 * minute };
 /** Folders by name; what is an error is thrown. */
 class Folders implements Workspaces {
   files: Record<string, string | Error> = {};
+  readonly folder = (workspace: string) => workspace;
   readonly read = async (workspace: string): Promise<string | null> => {
     const found = this.files[workspace] ?? null;
     if (found instanceof Error) throw found;
@@ -19,7 +20,7 @@ class Folders implements Workspaces {
   };
 }
 
-const home = "~/.earshot/agents/main";
+const home = "<state>/agents/main";
 const asks = "Look at the build.";
 
 function worldWith(config: Record<string, unknown> = { heartbeat }, drivers: AgentDriver[] = []) {

@@ -1,7 +1,7 @@
 /** Reading an agent's folder: what is there, and what somebody might put there. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createWorkspaces } from "../../../src/adapters/files/workspaces.ts";
@@ -10,7 +10,7 @@ import { limits } from "../../../src/domain/limits.ts";
 /** Debian's and every other system's way to make a pipe that has a name. */
 const makePipe = "mkfifo";
 const folder = () => mkdtempSync(join(tmpdir(), "earshot-workspace-"));
-const read = (at: string, base = "/") => createWorkspaces(base).read(at, "HEARTBEAT.md");
+const read = (at: string, base = "/") => createWorkspaces(base, "/state").read(at, "HEARTBEAT.md");
 
 test("a file is read as it is now, from an absolute folder or one beside the config", async () => {
   const at = folder();
@@ -20,6 +20,13 @@ test("a file is read as it is now, from an absolute folder or one beside the con
   expect(await read(join(at, "agent"))).toBe("look after the mail ✉\n");
   writeFileSync(path, "and the build");
   expect(await read("./agent", at)).toBe("and the build");
+});
+
+test("a folder may be in the home, beside the config or in the state directory", () => {
+  const { folder } = createWorkspaces("/etc/earshot", "/var/lib/earshot");
+  expect(folder("<state>/agents/main")).toBe("/var/lib/earshot/agents/main");
+  expect(folder("~/agents/main")).toBe(join(homedir(), "agents/main"));
+  expect(folder("./agent")).toBe("/etc/earshot/agent");
 });
 
 test("a file, a folder or a home that is not there is nothing", async () => {

@@ -61,7 +61,12 @@ const agent = z.strictObject({
       "Other names it answers to, besides its name and, unless generic, its id and folder.",
     ),
   default: z.boolean().default(false).describe("Answers where no binding matches."),
-  workspace: z.string().min(1).max(4_096).optional().describe("The agent's folder."),
+  workspace: z
+    .string()
+    .min(1)
+    .max(4_096)
+    .optional()
+    .describe("The agent's folder. Left out: `agents/<id>` in the state directory."),
   system: text
     .optional()
     .describe("Standing instructions: the system prompt. Nothing from a room is ever added to it."),

@@ -13,6 +13,7 @@ export interface ConfiguredAgent {
   /** Implicit names first; distinct. */
   readonly aliases: readonly string[];
   readonly driver: DriverConfig;
+  /** As configured: `~` and `<state>`, the state directory, are not filled in. */
   readonly workspace: string;
   readonly system: string;
   readonly maxConcurrent: number;
@@ -73,7 +74,7 @@ export function agentOf(config: EarshotConfig, agentId: string): ConfiguredAgent
     name: agentName(entry),
     aliases: agentAliases(entry),
     driver: entry.driver ?? defaults.driver,
-    workspace: entry.workspace ?? `~/.earshot/agents/${entry.id}`,
+    workspace: entry.workspace ?? `<state>/agents/${entry.id}`,
     system: entry.system ?? "",
     maxConcurrent: entry.maxConcurrent ?? defaults.maxConcurrent,
     contextTokens: entry.contextTokens ?? defaults.contextTokens,
