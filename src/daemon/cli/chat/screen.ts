@@ -156,7 +156,7 @@ export class ChatScreen {
       this.#line(`${name}: ${terminalSafe(text)}`);
       return;
     }
-    const columns = this.#out.columns ?? columnsAssumed;
+    const columns = this.#out.columns || columnsAssumed;
     const alone = startsBlock.test(text);
     const taken = alone ? 0 : columnsOf(`${speaker.name}: `);
     // A person's text is shown as typed.

@@ -31,7 +31,7 @@ export function addHelp(command: Command, text: HelpText): Command {
 }
 
 function helpText({ about, examples, exits }: HelpText, screen: number | undefined): string {
-  const columns = Math.min(screen ?? columnsAssumed, columnsMax);
+  const columns = Math.min(screen || columnsAssumed, columnsMax);
   const parts = [];
   if (about !== undefined) parts.push(wrapText(about, { columns }));
   const shown = examples.flatMap((example) =>

@@ -148,7 +148,10 @@ export function padTo(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - columnsOf(text)));
 }
 
+/** Assumed for a screen that does not say how wide it is, or says 0, as a new pseudo-terminal does. */
+const columnsAssumed = 80;
+
 /** How wide the screen behind a stream is; without a screen nothing is too wide. */
-export function screenColumns(stream: NodeJS.WriteStream): number {
-  return stream.isTTY === true ? (stream.columns ?? 80) : Number.POSITIVE_INFINITY;
+export function screenColumns(stream: Pick<NodeJS.WriteStream, "isTTY" | "columns">): number {
+  return stream.isTTY === true ? stream.columns || columnsAssumed : Number.POSITIVE_INFINITY;
 }

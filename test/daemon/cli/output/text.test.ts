@@ -5,7 +5,12 @@
 import { fc, test as prop } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { terminalText } from "../../../../src/daemon/cli/output/markdown.ts";
-import { columnsOf, wrapLine, wrapText } from "../../../../src/daemon/cli/output/wrap.ts";
+import {
+  columnsOf,
+  screenColumns,
+  wrapLine,
+  wrapText,
+} from "../../../../src/daemon/cli/output/wrap.ts";
 
 const letters = fc.string({
   unit: fc.constantFrom("a", "b", "-", " ", " ", "日", "é", "e\u0301", "👨‍👩‍👧", "⚠️"),
@@ -15,6 +20,12 @@ const shapes = fc.record({
   columns: fc.integer({ min: 2, max: 40 }),
   hang: fc.integer({ min: 0, max: 6 }),
   at: fc.constantFrom("words", "any"),
+});
+
+test("a screen that says it has no columns is one of eighty, no screen is endless", () => {
+  expect(screenColumns({ isTTY: true, columns: 0 })).toBe(80);
+  expect(screenColumns({ isTTY: true, columns: 132 })).toBe(132);
+  expect(screenColumns({ isTTY: false, columns: 0 })).toBe(Number.POSITIVE_INFINITY);
 });
 
 describe("a line in rows", () => {
