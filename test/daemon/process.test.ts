@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ServerFrame } from "../../src/adapters/channels/webchat/protocol.ts";
 import { openChat } from "../../src/daemon/cli/chat/client.ts";
+import { announcement } from "../../src/daemon/cli/commands/start.ts";
 import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
 import { builtMain } from "../support/built/files.ts";
 import { newFolder } from "../support/daemon/folder.ts";
@@ -38,7 +39,7 @@ function earshot(...args: string[]): Run {
   const listening = new Promise<string>((found, ended) => {
     child.stdout?.on("data", (data) => {
       out += String(data);
-      const address = /http:\S+#token=\S+/.exec(out)?.[0];
+      const address = /http:\S+\/(?= \(for)/.exec(out)?.[0];
       if (address !== undefined) found(address);
     });
     child.stderr?.on("data", (data) => {
@@ -67,7 +68,14 @@ describe("signals", () => {
   test("SIGTERM ends the daemon with 0, its address file gone and the directory free", async () => {
     const stateDir = newFolder();
     const first = started(stateDir);
-    expect(await first.listening).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{32}$/);
+    expect(await first.listening).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    const [, token] = await baseAndToken(stateDir);
+    // Nobody sits at a terminal: what is printed may be kept where others read it.
+    expect(first.output().out).toContain(`earshot status --state-dir ${stateDir}`);
+    expect(Object.values(first.output()).join()).not.toContain(token);
+    const base = "http://127.0.0.1:1";
+    const at = { base, page: `${base}/#token=t0`, stateDir };
+    expect(announcement(at, true)).toMatch(/^earshot \S+: http:\S+\/#token=t0$/);
     first.child.kill("SIGTERM");
     expect(await first.ended).toBe(0);
     expect(await findDaemon(stateDir)).toBeNull();

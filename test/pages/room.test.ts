@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -62,7 +62,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     const address = await new Promise<URL>((found, ended) => {
       const read = (data: unknown) => {
         out += String(data);
-        const said = /http:\S+#token=\S+/.exec(out)?.[0];
+        const said = /http:\S+\/(?= \(for)/.exec(out)?.[0];
         if (said !== undefined) found(new URL(said));
       };
       child.stdout?.on("data", read);
@@ -71,7 +71,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
       });
       child.on("close", () => ended(new Error(`it ended: ${out}`)));
     });
-    daemon = { base: address.origin, token: address.hash.slice("#token=".length) };
+    daemon = { base: address.origin, token: readFileSync(join(stateDir, "token"), "utf8") };
   }
   const why = (id: string) =>
     new Promise<Why>((done, failed) => {

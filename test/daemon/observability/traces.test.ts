@@ -210,11 +210,12 @@ describe("as a process", () => {
       let out = "";
       child.stdout?.on("data", (data) => {
         out += String(data);
-        const printed = /http:\S+#token=\S+/.exec(out)?.[0];
+        const printed = /http:\S+\/(?= \(for)/.exec(out)?.[0];
         if (printed !== undefined) found(printed);
       });
     });
-    const [base = "", token = ""] = address.split("/#token=");
+    const base = address.slice(0, -1);
+    const token = await readFile(join(stateDir, "token"), "utf8");
     await post(base, token, said("m1", toUs));
     const spans = async () =>
       (await readFile(file, "utf8").catch(() => ""))

@@ -5,7 +5,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { LogLevel } from "../../../domain/ports/index.ts";
-import type { DaemonOptions } from "../../daemon.ts";
+import type { Daemon, DaemonOptions } from "../../daemon.ts";
 import { createLog } from "../../observability/log.ts";
 import { type RestartableDaemon, startRestartableDaemon } from "../../restartable-daemon.ts";
 import { version } from "../../state/package-files.ts";
@@ -91,7 +91,7 @@ async function start(options: StartOptions): Promise<void> {
   for (const signal of signals) process.on(signal, stop);
   try {
     daemon = await startRestartableDaemon(how, {
-      restarted: ({ page }) => print(`earshot ${version}: ${page}`),
+      restarted: (again) => print(announcement(again, process.stdout.isTTY === true)),
       failed(error) {
         unlisten();
         voice.failed(error);
@@ -103,7 +103,20 @@ async function start(options: StartOptions): Promise<void> {
     voice.failed(error);
     return;
   }
-  print(`earshot ${version}: ${daemon.current().page}`);
+  print(announcement(daemon.current(), process.stdout.isTTY === true));
+}
+
+/**
+ * The address of the page. Its token is for a person at a terminal: what a service prints is kept
+ * in a log that others may read.
+ */
+export function announcement(
+  { page, base, stateDir }: Pick<Daemon, "page" | "base" | "stateDir">,
+  isTerminal: boolean,
+): string {
+  if (isTerminal) return `earshot ${version}: ${page}`;
+  const command = `earshot status --state-dir ${stateDir}`;
+  return `earshot ${version}: ${base}/ (for the address with the token: ${command})`;
 }
 
 /** What this command says on stderr besides the daemon's log. */
