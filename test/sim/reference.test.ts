@@ -4,7 +4,14 @@
  */
 import { describe, expect, test } from "vitest";
 import type { Rule } from "../../src/domain/decision.ts";
-import { checkRooms, differencesFrom, RoomRun, ruleCounts } from "../../src/testing.ts";
+import {
+  checkRooms,
+  differencesFrom,
+  messageOf,
+  RoomRun,
+  ruleCounts,
+  simulateRoom,
+} from "../../src/testing.ts";
 
 /** The usual rooms reach every rule; `EARSHOT_RUNS=1000` plays others. */
 const asked = process.env.EARSHOT_RUNS;
@@ -79,6 +86,22 @@ test(
     }),
   patience,
 );
+
+test.each([
+  ["waits for the platform", { send: "429", retryAfterMs: 5_000 }, ["held", "consumed"]],
+  ["is refused", { send: "fail" }, ["none", "none"]],
+] as const)("authors are held until the answer that %s is settled", async (_, fate, credits) => {
+  const room = [
+    { t: 0, membership: { channel: "irc", chat: "kitchen", humans: 3, bots: 1 } },
+    { t: 0, platform: { channel: "irc", count: 1, ...fate } },
+    { t: 0, in: messageOf("m1", { by: "ann", text: "hello", mentions: ["us"] }) },
+    { t: 2_000, in: messageOf("m2", { by: "ann", text: "and then?" }) },
+    { t: 20_000, in: messageOf("m3", { by: "ann", text: "and now?" }) },
+  ];
+  const run = await simulateRoom(named, room);
+  expect(run.heard.map(({ credit }) => credit)).toEqual(["none", ...credits]);
+  expect(agree(run)).toEqual([]);
+});
 
 test("a runtime under other rules than the reference's is found out", async () => {
   const other = { ...named, engagement: { stickiness: { enabled: false } } };
