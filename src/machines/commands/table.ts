@@ -100,7 +100,7 @@ export const commandTable = {
     aliases: ["abort"],
     menu: true,
     form: "own",
-    help: "Ends the turn that is running",
+    help: "Ends your turn that is running; what you have waiting is read with your next message",
     example: "/stop",
   },
   activation: {
