@@ -15,13 +15,23 @@ const paragraph = (n: number) =>
   n % 7 === 6 ? `\`\`\`ts\n${`${sentence()};\n`.repeat(8)}\`\`\`` : `${sentence()}. `.repeat(5);
 const text = Array.from({ length: 120 }, (_, n) => paragraph(n)).join("\n\n");
 
+/** The same with a span in every sentence, and long paragraphs, so that each cut needs the parser. */
+const formatted = Array.from({ length: 12 }, () =>
+  Array.from({ length: 40 }, () => `${sentence()} **as it is** with \`code\`. `).join(""),
+).join("\n\n");
+
 /** Pieces of one to eight units, as models send them. */
-const deltas: string[] = [];
-for (let at = 0; at < text.length; ) {
-  const size = 1 + Math.floor(random() * 8);
-  deltas.push(text.slice(at, at + size));
-  at += size;
+function piecesOf(whole: string): string[] {
+  const pieces: string[] = [];
+  for (let at = 0; at < whole.length; ) {
+    const size = 1 + Math.floor(random() * 8);
+    pieces.push(whole.slice(at, at + size));
+    at += size;
+  }
+  return pieces;
 }
+const deltas = piecesOf(text);
+const formattedDeltas = piecesOf(formatted);
 
 let kept = 0;
 const plain = () => {
@@ -34,9 +44,9 @@ const plain = () => {
     }
   }
 };
-const chunked = () => {
+const chunked = (pieces = deltas) => {
   const chunker = createChunker();
-  for (const delta of deltas) kept += chunker.push(delta).length;
+  for (const delta of pieces) kept += chunker.push(delta).length;
   kept += chunker.flush().length;
 };
 const watched = () => {
@@ -46,9 +56,11 @@ const watched = () => {
 };
 const answers = short ? 20 : 150;
 const deltasPerSecond = (run: () => void) => perSecond(run, answers) * deltas.length;
+const parsed = perSecond(() => chunked(formattedDeltas), short ? 2 : 10) * formattedDeltas.length;
 
 const figures = {
-  "chunker, deltas/s": deltasPerSecond(chunked),
+  "chunker, deltas/s": deltasPerSecond(() => chunked()),
+  "chunker on formatted text, deltas/s": parsed,
   "silence, deltas/s": deltasPerSecond(watched),
   "plain cut, deltas/s": deltasPerSecond(plain),
 };

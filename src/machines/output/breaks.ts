@@ -88,7 +88,8 @@ function isWideEnd(text: string, position: number): boolean {
 
 /**
  * The best place to cut, from `to` back to `from`, outside the holes (in order), or null. `prefer`
- * is the kind looked for first; stronger kinds count as it. One pass, whatever the text.
+ * is the kind looked for first; stronger kinds count as it. `isOpen` refuses single positions. One
+ * pass, whatever the text.
  */
 export function bestBreak(
   text: string,
@@ -96,6 +97,7 @@ export function bestBreak(
   to: number,
   prefer: BreakKind,
   holes: readonly Hole[],
+  isOpen: (position: number) => boolean = () => true,
 ): number | null {
   const best: Partial<Record<BreakKind, number>> = {};
   const strongest = kinds.indexOf(prefer);
@@ -103,8 +105,8 @@ export function bestBreak(
   const note = (kind: BreakKind, position: number) => {
     const counted = kinds.indexOf(kind) < strongest ? prefer : kind;
     if (position < from || position === 0 || best[counted] !== undefined) return;
-    if (holeAround(holes, last, position) === null && !continues(text, position))
-      best[counted] = position;
+    if (holeAround(holes, last, position) !== null || continues(text, position)) return;
+    if (isOpen(position)) best[counted] = position;
   };
   let position = to;
   while (position >= from && position > 0 && best[prefer] === undefined) {

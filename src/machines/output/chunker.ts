@@ -1,8 +1,8 @@
 /**
  * Deltas of an answer in, blocks of it out, each small enough for one message. Where the cuts fall
  * depends on the text alone, never on how it arrived, and takes time in proportion to its length.
- * Nothing is lost: every block is a piece of the source with at most a code fence opened before and
- * closed behind it, and between the pieces there is nothing but whitespace that would have been a
+ * Nothing is lost: every block is a piece of the source, with what it cut (code, bold, a table) opened again
+ * before it and closed behind it, and between the pieces there is nothing but whitespace that would have been a
  * message of its own.
  *
  * Blocks are distinguished by their place in the source, not by their text, so the same code twice is
@@ -10,7 +10,7 @@
  */
 import { assert } from "../../domain/errors.ts";
 import { type BreakKind, isSpace } from "./breaks.ts";
-import { type CutOptions, type CutState, nextCut } from "./chunker-cut.ts";
+import { type Cut, type CutOptions, type CutState, nextCut } from "./chunker-cut.ts";
 
 export interface ChunkerOptions {
   /** No block is cut before this size, except to keep code whole. UTF-16 units. @default 800 */
@@ -27,9 +27,9 @@ export interface Block {
   /** UTF-16 units from the start of the source. */
   readonly from: number;
   readonly to: number;
-  /** Opens code that the block before closed; else empty. */
+  /** Opens code or a span that the block before closed, or repeats the header of its table. */
   readonly opens: string;
-  /** Closes code that goes on in the next block; else empty. */
+  /** Closes code or a span that goes on in the next block; else empty. */
   readonly closes: string;
   /** The last block before a `flush`. */
   readonly final: boolean;
@@ -44,7 +44,7 @@ export interface Chunker {
 
 /** The smallest block that still holds a fence with something in it. */
 const maxCharsMin = 16;
-const fresh: CutState = { open: null, midLine: false };
+const fresh: CutState = { open: null, opens: "", midLine: false };
 
 /**
  * A chunker for one answer. `minChars` over two thirds of `maxChars` counts as two thirds, so that
@@ -118,7 +118,7 @@ class StreamChunker implements Chunker {
         break;
       }
       if (ended && this.#held !== null && this.#isBlank()) break;
-      const block = this.#take(cut.end, cut.fence);
+      const block = this.#take(cut);
       if (block !== null) {
         if (this.#held !== null) blocks.push(this.#held);
         this.#held = block;
@@ -138,17 +138,17 @@ class StreamChunker implements Chunker {
   }
 
   /** Takes a block off `#rest`, or drops the piece if it is only whitespace. */
-  #take(end: number, fence: CutState["open"]): Block | null {
+  #take({ end, skip, fence, ...cut }: Extract<Cut, { kind: "cut" }>): Block | null {
     const piece = this.#rest.slice(0, end);
-    const opens = this.#state.open?.opens ?? "";
+    const opens = this.#state.open?.opens ?? this.#state.opens;
     const from = this.#offset;
     const newline = piece.endsWith("\n");
-    this.#rest = this.#rest.slice(end);
-    this.#offset += end;
-    this.#state = { open: fence, midLine: !newline };
+    this.#rest = this.#rest.slice(end + skip);
+    this.#offset += end + skip;
+    this.#state = { open: fence, opens: cut.opens, midLine: !newline };
     this.#restart();
     if (piece.trim() === "") return null;
-    const closes = fence === null ? "" : `${newline ? "" : "\n"}${fence.closes}`;
+    const closes = fence === null ? cut.closes : `${newline ? "" : "\n"}${fence.closes}`;
     const text = opens + piece + closes;
     return { text, from, to: from + end, opens, closes, final: false };
   }

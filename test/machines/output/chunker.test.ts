@@ -354,6 +354,8 @@ describe("hostile texts", () => {
     "a tower of marks": (length) => `a${"\u0301".repeat(length)}`,
     "marks on spaces": (length) => " \u0301".repeat(length / 2),
     flags: (length) => "🇩🇪".repeat(length / 4),
+    "bold words": (length) => "**a** b ".repeat(length / 8),
+    "rows of a table": (length) => `|a|b|\n|-|-|\n${"|c|d|\n".repeat(length / 6)}`,
     "short intros": (length) => `x\n\`\`\`\n${"y".repeat(1_180)}\n\`\`\`\n`.repeat(length / 1_194),
   };
   /** CPU time in ms, so that a busy machine does not count. */
