@@ -5,8 +5,9 @@
  * time, also when it became due while no process was running. When it fires, its row is deleted in
  * the commit that journals `deadline.due`, so a crash on either side repeats nothing.
  *
- * The clock arms a timer by the remaining time, so setting the wall clock neither fires all
- * deadlines at once nor blocks any; `at` of the event is never before the deadline.
+ * The clock of a process does not follow when the machine's clock is set, so that fires no deadline
+ * early and blocks none; over a restart wall time counts. `at` of the event is never before the
+ * deadline.
  */
 import type { Millis } from "../../domain/message.ts";
 import type { Clock, StoreWrite, TimerHandle } from "../../domain/ports/index.ts";

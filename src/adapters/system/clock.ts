@@ -1,29 +1,121 @@
 /**
- * Wall time and timers of this machine. A timer is due by wall time, but Node's timers follow the
- * monotonic clock: a long wait is split into slices, so that a change of the wall clock is noticed
- * within a slice and a timer never fires early.
+ * Time and timers of this machine
+ * ===============================
+ * Wall time as it was when the process started, continued by the monotonic clock: if somebody sets
+ * the machine's clock, nothing that waits fires early, late or never. The difference is made up
+ * slowly, so the time that is told never goes back and a wait is at most a tenth longer or shorter.
+ * Time that the machine slept has passed, and is added at once. All threads of the process tell the
+ * same time.
  */
+import { uptime } from "node:os";
+import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 
-/** The longest sleep before looking at the wall clock again, ms. */
+/** The longest sleep before looking at the time again, ms: timers do not count a machine's sleep. */
 const sliceMsMax = 30_000;
+/** Share of the passing time by which a difference to the wall clock is made up. */
+const slewRate = 0.1;
+/** A smaller difference to the wall clock is none, ms. */
+const gapMsMin = 5;
+/** A difference that changed by this much in ms is looked into. */
+const stepMsMin = 1_000;
+/** From here on the clock was not set until now (a machine without a battery); ms. */
+const unsetMsMin = 86_400_000;
+const sharedName = "earshot.clock";
 
 interface SystemTimer extends TimerHandle {
   timeout: NodeJS.Timeout | null;
 }
 
+/** What the time of this process is told by; tests replace it. */
+export interface TimeSource {
+  /** Wall time in ms. */
+  wall(): number;
+  /** ms since an arbitrary start, the same for all threads; stands still while the machine sleeps. */
+  monotonic(): number;
+  /** ms since the machine started, sleep included. */
+  machine(): number;
+}
+
+const ofMachine: TimeSource = {
+  wall: () => Date.now(),
+  monotonic() {
+    const [seconds, nanos] = process.hrtime();
+    return seconds * 1_000 + nanos / 1_000_000;
+  },
+  machine: () => uptime() * 1_000,
+};
+
+/** Wall time that only goes forward. `offset[0]`: its difference to the monotonic clock. */
+export function createSteadyTime(
+  { wall, monotonic, machine }: TimeSource,
+  offset: Float64Array,
+): () => number {
+  let last = monotonic();
+  offset[0] = wall() - last;
+  let awake = machine() - last;
+  let knownGap = 0;
+
+  /** Sleep since the last look. */
+  function slept(at: number): number {
+    const ms = machine() - at - awake;
+    if (ms < stepMsMin) return 0;
+    awake += ms;
+    return ms;
+  }
+
+  return () => {
+    const at = monotonic();
+    const elapsed = at - last;
+    last = at;
+    let told = at + (offset[0] ?? 0);
+    let gap = wall() - told;
+    if (Math.abs(gap - knownGap) > stepMsMin) {
+      const ms = slept(at);
+      if (gap >= unsetMsMin) told += gap;
+      else told += ms;
+      gap = wall() - told;
+      knownGap = gap;
+    }
+    if (Math.abs(gap) > gapMsMin) {
+      const most = elapsed * slewRate;
+      const made = Math.max(-most, Math.min(most, gap));
+      told += made;
+      knownGap -= made;
+    }
+    offset[0] = told - at;
+    return Math.floor(told);
+  };
+}
+
+/** The time of this process: the first thread that asks keeps it, the threads it starts read it. */
+function processTime(): () => number {
+  const shared = getEnvironmentData(sharedName);
+  if (shared instanceof SharedArrayBuffer) {
+    const offset = new Float64Array(shared);
+    return () => Math.floor(ofMachine.monotonic() + (offset[0] ?? 0));
+  }
+  const buffer = new SharedArrayBuffer(8);
+  setEnvironmentData(sharedName, buffer);
+  return createSteadyTime(ofMachine, new Float64Array(buffer));
+}
+
+let tell: (() => number) | null = null;
+
 /** The clock of a daemon. */
 export function createSystemClock(): Clock {
+  tell ??= processTime();
+  const now = tell;
   const arm = (timer: SystemTimer, fire: () => void): void => {
-    const wait = Math.max(0, Math.min(timer.at - Date.now(), sliceMsMax));
+    const wait = Math.max(0, Math.min(timer.at - now(), sliceMsMax));
     timer.timeout = setTimeout(() => {
-      if (Date.now() < timer.at) return arm(timer, fire);
+      if (now() < timer.at) return arm(timer, fire);
       timer.timeout = null;
       fire();
     }, wait);
   };
   return {
-    now: () => Date.now(),
+    now,
     monotonic: () => performance.now(),
     setTimer(at, fire) {
       const timer: SystemTimer = { at, timeout: null };

@@ -1,0 +1,97 @@
+/**
+ * The machine's clock is set while somebody waits for an answer: back and forward by an hour, during
+ * the debounce and again during the turn. The answer comes as if nothing had happened. The clock is
+ * that of libfaketime, which a file sets for the whole process; the monotonic one is left alone.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { builtMain } from "../support/built/files.ts";
+import { newFolder } from "../support/daemon/folder.ts";
+import { openPage } from "../support/daemon/page.ts";
+
+/** In the folder of the machine's architecture; Debian's package `libfaketime` has it. */
+const library = (existsSync("/usr/lib") ? readdirSync("/usr/lib") : [])
+  .map((folder) => join("/usr/lib", folder, "faketime/libfaketimeMT.so.1"))
+  .find((path) => existsSync(path));
+const debounceMs = 2_000;
+const turnMs = 2_000;
+
+/** A daemon whose wall clock `set` moves by seconds. */
+async function daemonWithClock(workers: number) {
+  const folder = newFolder();
+  const stateDir = join(folder, "state");
+  const clock = join(folder, "clock");
+  const set = (seconds: number) => writeFileSync(clock, `${seconds < 0 ? "" : "+"}${seconds}\n`);
+  set(0);
+  const steps = [{ waitMs: turnMs }, { text: "answer" }];
+  const config = {
+    agents: { list: [{ id: "main", driver: { kind: "scripted", runs: [{ steps }, { steps }] } }] },
+    messages: { inbound: { debounceMs } },
+  };
+  const file = join(folder, "earshot.json5");
+  writeFileSync(file, JSON.stringify(config));
+  const args = ["start", "--config", file, "--state-dir", stateDir, "--port", "0"];
+  const child = spawn(process.execPath, [builtMain, ...args, "--workers", String(workers)], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      NO_COLOR: "1",
+      LD_PRELOAD: library ?? "",
+      FAKETIME_TIMESTAMP_FILE: clock,
+      FAKETIME_NO_CACHE: "1",
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+      DONT_FAKE_MONOTONIC: "1",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  child.stderr.on("data", (data) => {
+    output += String(data);
+  });
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill("SIGKILL");
+    await once(child, "close");
+  });
+  const address = await new Promise<URL>((found, ended) => {
+    child.stdout.on("data", (data) => {
+      const page = /http:\S+#token=\S+/.exec(String(data))?.[0];
+      if (page !== undefined) found(new URL(page));
+    });
+    child.on("close", () => ended(new Error(`it ended: ${output}`)));
+  });
+  const page = await openPage(address.origin, address.hash.slice("#token=".length));
+  return { page, set, log: () => output };
+}
+
+const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+test.skipIf(library === undefined).each([
+  ["back", -3_600, 0],
+  ["back", -3_600, 1],
+  ["forward", 3_600, 0],
+  ["forward", 3_600, 1],
+])(
+  "a clock that is set %s by an hour (%i s) holds no answer up (workers: %i)",
+  async (_, step, workers) => {
+    const { page, set, log } = await daemonWithClock(workers);
+    const asked = performance.now();
+    page.say("hello");
+    await pause(debounceMs / 2);
+    set(step);
+    await page.wait("turn", ({ state }) => state === "start");
+    await pause(turnMs / 2);
+    set(2 * step);
+    expect((await page.wait("said")).text, log()).toBe("answer");
+    const tookMs = performance.now() - asked;
+    expect(tookMs).toBeGreaterThan(0.85 * (debounceMs + turnMs));
+    // The conversation goes on.
+    page.say("and now?");
+    await expect.poll(() => page.of("said").length, { timeout: 20_000 }).toBe(2);
+    expect(log()).not.toContain("expired");
+  },
+  60_000,
+);
