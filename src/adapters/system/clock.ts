@@ -3,8 +3,8 @@
  * ===============================
  * Wall time as it was when the process started, continued by the monotonic clock: if somebody sets
  * the machine's clock, nothing that waits fires early, late or never. The difference is made up
- * slowly, so the time that is told never goes back and a wait is at most a tenth longer or shorter.
- * Time that the machine slept has passed, and is added at once. All threads of the process tell the
+ * slowly, so the time never goes back and a wait is at most a tenth longer or shorter.
+ * Time that the machine slept has passed, and is added at once. All threads of the process have the
  * same time.
  */
 import { uptime } from "node:os";
@@ -27,7 +27,7 @@ interface SystemTimer extends TimerHandle {
   timeout: NodeJS.Timeout | null;
 }
 
-/** What the time of this process is told by; tests replace it. */
+/** The clocks that the time of this process is computed from; tests replace them. */
 export interface TimeSource {
   /** Wall time in ms. */
   wall(): number;
@@ -68,23 +68,23 @@ export function createSteadyTime(
     const at = monotonic();
     const elapsed = at - last;
     last = at;
-    let told = at + (offset[0] ?? 0);
-    let gap = wall() - told;
+    let time = at + (offset[0] ?? 0);
+    let gap = wall() - time;
     if (Math.abs(gap - knownGap) > stepMsMin) {
       const ms = slept(at);
-      if (gap >= unsetMsMin) told += gap;
-      else told += ms;
-      gap = wall() - told;
+      if (gap >= unsetMsMin) time += gap;
+      else time += ms;
+      gap = wall() - time;
       knownGap = gap;
     }
     if (Math.abs(gap) > gapMsMin) {
       const most = elapsed * slewRate;
       const made = Math.max(-most, Math.min(most, gap));
-      told += made;
+      time += made;
       knownGap -= made;
     }
-    offset[0] = told - at;
-    return Math.floor(told);
+    offset[0] = time - at;
+    return Math.floor(time);
   };
 }
 
@@ -100,12 +100,12 @@ function processTime(): () => number {
   return createSteadyTime(ofMachine, new Float64Array(buffer));
 }
 
-let tell: (() => number) | null = null;
+let processClock: (() => number) | null = null;
 
 /** The clock of a daemon. */
 export function createSystemClock(): Clock {
-  tell ??= processTime();
-  const now = tell;
+  processClock ??= processTime();
+  const now = processClock;
   const arm = (timer: SystemTimer, fire: () => void): void => {
     const wait = Math.max(0, Math.min(timer.at - now(), sliceMsMax));
     timer.timeout = setTimeout(() => {

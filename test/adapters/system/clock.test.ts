@@ -1,4 +1,4 @@
-/** What the clock of a daemon tells when the machine's clock is set, and when the machine sleeps. */
+/** The clock of a daemon when the machine's clock is set, and when the machine sleeps. */
 import { expect, test } from "vitest";
 import { createSteadyTime } from "../../../src/adapters/system/clock.ts";
 
@@ -6,7 +6,7 @@ const hour = 3_600_000;
 
 function machine() {
   const at = { wall: 1_700_000_000_000, monotonic: 5_000, machine: 9_000 };
-  const tell = createSteadyTime(
+  const now = createSteadyTime(
     { wall: () => at.wall, monotonic: () => at.monotonic, machine: () => at.machine },
     new Float64Array(1),
   );
@@ -15,40 +15,40 @@ function machine() {
     at.monotonic += ms;
     at.machine += ms;
   };
-  return { at, tell, pass };
+  return { at, now, pass };
 }
 
 test.each([-hour, hour])(
   "a clock that is set by %i ms changes no wait by more than a tenth",
   (step) => {
-    const { at, tell, pass } = machine();
-    const before = tell();
+    const { at, now, pass } = machine();
+    const before = now();
     at.wall += step;
-    expect(tell()).toBe(before);
+    expect(now()).toBe(before);
     for (let second = 0; second < 10; second += 1) {
       pass(1_000);
-      tell();
+      now();
     }
-    expect(Math.abs(tell() - before - 10_000)).toBeLessThanOrEqual(1_001);
+    expect(Math.abs(now() - before - 10_000)).toBeLessThanOrEqual(1_001);
     for (let minute = 0; minute < 11 * 60; minute += 1) {
-      const earlier = tell();
+      const earlier = now();
       pass(60_000);
-      expect(tell()).toBeGreaterThan(earlier);
+      expect(now()).toBeGreaterThan(earlier);
     }
-    expect(Math.abs(tell() - at.wall)).toBeLessThanOrEqual(6);
+    expect(Math.abs(now() - at.wall)).toBeLessThanOrEqual(6);
   },
 );
 
 test("the time that a machine slept has passed", () => {
-  const { at, tell } = machine();
-  const before = tell();
+  const { at, now } = machine();
+  const before = now();
   at.wall += 8 * hour;
   at.machine += 8 * hour;
-  expect(tell() - before).toBe(8 * hour);
+  expect(now() - before).toBe(8 * hour);
 });
 
 test("a clock that was not set before is followed at once", () => {
-  const { at, tell } = machine();
+  const { at, now } = machine();
   at.wall += 300 * 24 * hour;
-  expect(tell()).toBe(at.wall);
+  expect(now()).toBe(at.wall);
 });
