@@ -17,13 +17,13 @@ const say = (t: number, id: string, author: string, text: string, more = {}) => 
 });
 const slow = { t: 0, agent: { runs: [{ steps: [{ waitMs: 5_000 }, { text: "late" }] }] } };
 
-test.each(["/stop", "stop", " Stop\n", "/abort", "/STOP@earshot"])(
-  "%j from who may give commands ends the running turn at once",
+test.each(["/stop", "stop", " Stop\n", "please stop!", "/abort", "/STOP@earshot"])(
+  "%j from the person whose turn runs ends it at once",
   async (word) => {
     const lines = await play([
       header,
       slow,
-      say(0, "m1", "bo", "hi"),
+      say(0, "m1", "ann", "hi"),
       say(1_000, "s", "ann", word),
     ]);
     expect(decisions(lines).at(-1)).toMatchObject({ t: 1_000, id: "s", decision: "command" });
@@ -39,21 +39,28 @@ test.each(["/stop", "stop", " Stop\n", "/abort", "/STOP@earshot"])(
   },
 );
 
-test("what waits behind the stopped turn is still answered", async () => {
-  const lines = await play([
+test("a stop leaves what other people have in line, and the turns of other people", async () => {
+  const own = await play([
     header,
     slow,
-    say(0, "m1", "bo", "hi"),
+    say(0, "m1", "ann", "hi"),
     say(700, "m2", "cy", "me too"),
     say(2_000, "s", "ann", "/stop"),
   ]);
-  expect(ends(lines).map(({ outcome }) => outcome)).toEqual(["cancelled", "replied"]);
-  expect(starts(lines)[1]?.batch).toEqual(["m2"]);
+  expect(ends(own).map(({ outcome }) => outcome)).toEqual(["cancelled", "replied"]);
+  expect(starts(own)[1]?.batch).toEqual(["m2"]);
+  const others = await play([
+    header,
+    slow,
+    say(0, "m1", "bo", "hi"),
+    say(1_000, "s", "ann", "/stop"),
+  ]);
+  expect(ends(others)).toMatchObject([{ t: 5_500, outcome: "replied" }]);
 });
 
 test.each([
   ["someone who may not", "bo", "/stop", {}],
-  ["a word inside a sentence", "ann", "please stop", {}],
+  ["a word inside a sentence", "ann", "does the bus stop here", {}],
   ["a command for another bot", "ann", "/stop@other", { mentions: [{ id: "other" }] }],
   ["a caption", "ann", "stop", { attachments: [{ id: "a1", kind: "image" }] }],
 ] as const)("%s stops nothing", async (_, author, text, more) => {
