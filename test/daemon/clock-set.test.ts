@@ -5,7 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { builtMain } from "../support/built/files.ts";
@@ -58,12 +58,13 @@ async function daemonWithClock(workers: number) {
   });
   const address = await new Promise<URL>((found, ended) => {
     child.stdout.on("data", (data) => {
-      const page = /http:\S+#token=\S+/.exec(String(data))?.[0];
+      const page = /http:\S+/.exec(String(data))?.[0];
       if (page !== undefined) found(new URL(page));
     });
     child.on("close", () => ended(new Error(`it ended: ${output}`)));
   });
-  const page = await openPage(address.origin, address.hash.slice("#token=".length));
+  const token = readFileSync(join(stateDir, "token"), "utf8").trim();
+  const page = await openPage(address.origin, token);
   return { page, set, log: () => output };
 }
 

@@ -65,7 +65,13 @@ export function nextCut(text: string, ended: boolean, state: CutState, options: 
   const holes = spans.map(({ start, end }) => [start, end ?? Number.POSITIVE_INFINITY] as const);
   const low = Math.min(Math.max(min, blank + 1), room);
   const outside = bestBreak(view, low, room, prefer, holes);
-  if (outside !== null && before === "" && isPlainSeam(text.slice(0, room + ahead), outside))
+  const near = text.slice(0, room + ahead);
+  // Without a mark no span lies across the cut, so nobody has to wait for the end of the paragraph.
+  if (
+    outside !== null &&
+    before === "" &&
+    (isPlainSeam(near, outside) || isPlainText(near, outside))
+  )
     return cutAt(outside);
   const spanning = spans.find(({ start, end }) => start < room && (end === null || end > room));
   if (outside !== null || spanning === undefined) {
