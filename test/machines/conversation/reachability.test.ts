@@ -4,16 +4,23 @@
  * stories: it cannot be reached.
  */
 import { beforeAll, describe, expect, test } from "vitest";
-import {
-  type Conversation,
-  createConversation,
-} from "../../../src/actors/host/conversation-actor.ts";
+import type { SnapshotFrom } from "xstate";
+import { conversationLogic } from "../../../src/actors/host/conversation-stepper.ts";
 import type { InboundInput } from "../../../src/domain/message.ts";
 import type { QueueMode } from "../../../src/domain/settings.ts";
-import { attentions, guardStates, locks } from "../../../src/machines/conversation/states.ts";
+import { stepEvent } from "../../../src/machines/conversation/message-analysis.ts";
+import {
+  attentionOf,
+  attentions,
+  guardStates,
+  locks,
+} from "../../../src/machines/conversation/states.ts";
 import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
+import { readSnapshot, writeSnapshot } from "../../../src/machines/snapshot/snapshot.ts";
 import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
+
+type Snapshot = SnapshotFrom<typeof conversationMachine>;
 
 interface Place {
   readonly now: number;
@@ -35,9 +42,9 @@ const few = (count: number) => Math.min(2, count);
 const some = (count: number) => Math.min(1, count);
 
 /** What two situations must share to count as the same. */
-function placeOf(conversation: Conversation, now: number): Place {
-  const { context } = conversation;
-  const { attention, lock, guard } = conversation.view();
+function placeOf({ value, context }: Snapshot, now: number): Place {
+  const { lock, guard } = value;
+  const attention = attentionOf(value);
   const { run, forming, inbox, quietAt, typing, heartbeat } = context;
   const turn =
     run === null
@@ -65,7 +72,7 @@ function placeOf(conversation: Conversation, now: number): Place {
 
 /** Every kind of thing that can happen next, as far as it can make a difference here. */
 function eventsAt(
-  { context }: Conversation,
+  { context }: Snapshot,
   now: number,
   rig: Rig,
   mode: QueueMode,
@@ -127,6 +134,9 @@ function deletionOf(id: string, at: number): ConversationEvent {
   return { type: "message.deleted", at, seq: 0, deletion };
 }
 
+/** Effects are not looked at here. */
+const unheard = { defer: (work: () => void) => work(), emit: () => {} };
+
 function explore(mode: QueueMode): { places: Map<string, Place>; ways: Map<string, Set<string>> } {
   const settings = settingsWith({
     queue: { mode, cap: 3 },
@@ -134,22 +144,24 @@ function explore(mode: QueueMode): { places: Map<string, Place>; ways: Map<strin
     notifyRoom: "always",
   });
   const rig = new Rig();
-  const start = placeOf(rig.conversation, 0);
+  const first = conversationLogic.getInitialSnapshot({} as never, { settings });
+  const start = placeOf(first, 0);
   const places = new Map([[start.key, start]]);
   const ways = new Map<string, Set<string>>();
-  const open = [{ ...start, record: rig.conversation.record() }];
+  const open = [{ ...start, record: writeSnapshot(first.value, first.context) }];
   for (let here = open.shift(); here !== undefined; here = open.shift()) {
     const { record, now } = here;
-    const revive = () => createConversation({ key: "search", settings, record });
-    for (const event of eventsAt(revive(), now, rig, mode)) {
-      const conversation = revive();
-      conversation.step(event);
-      const there = placeOf(conversation, event.at);
+    // A step replaces what it changes, so that all events of a place can begin at the same snapshot.
+    const snapshot = conversationMachine.resolveState(readSnapshot(record, settings));
+    for (const event of eventsAt(snapshot, now, rig, mode)) {
+      const given = stepEvent(snapshot, event);
+      const next = conversationLogic.transition(snapshot, given, unheard as never);
+      const there = placeOf(next, event.at);
       const from = ways.get(there.key) ?? new Set();
       ways.set(there.key, from.add(here.key));
       if (places.has(there.key)) continue;
       places.set(there.key, there);
-      open.push({ ...there, record: conversation.record() });
+      open.push({ ...there, record: writeSnapshot(next.value, next.context) });
     }
   }
   return { places, ways };
