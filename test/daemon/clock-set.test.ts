@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { type TestContext, test } from "vitest";
 import { builtMain } from "../support/built/files.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { openPage } from "../support/daemon/page.ts";
@@ -20,7 +20,7 @@ const debounceMs = 2_000;
 const turnMs = 2_000;
 
 /** A daemon whose wall clock `set` moves by seconds. */
-async function daemonWithClock(workers: number) {
+async function daemonWithClock(workers: number, { onTestFinished }: TestContext) {
   const folder = newFolder();
   const stateDir = join(folder, "state");
   const clock = join(folder, "clock");
@@ -70,15 +70,17 @@ async function daemonWithClock(workers: number) {
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
-test.skipIf(library === undefined).each([
+// Most of it is waiting, so all wait at the same time.
+test.skipIf(library === undefined).concurrent.for([
   ["back", -3_600, 0],
   ["back", -3_600, 1],
   ["forward", 3_600, 0],
   ["forward", 3_600, 1],
-])(
+] as const)(
   "a clock that is set %s by an hour (%i s) holds no answer up (workers: %i)",
-  async (_, step, workers) => {
-    const { page, set, log } = await daemonWithClock(workers);
+  async ([_, step, workers], context) => {
+    const { expect } = context;
+    const { page, set, log } = await daemonWithClock(workers, context);
     const asked = performance.now();
     page.say("hello");
     await pause(debounceMs / 2);
@@ -94,5 +96,4 @@ test.skipIf(library === undefined).each([
     await expect.poll(() => page.of("said").length, { timeout: 20_000 }).toBe(2);
     expect(log()).not.toContain("expired");
   },
-  60_000,
 );
