@@ -202,10 +202,12 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     const page = await open();
     await soon(() => page.locator(".seg [aria-pressed=true] .n").textContent()).toBe("10,000");
     expect(await page.locator(".room").count()).toBeLessThan(60);
+    const size = () => page.locator(".rooms li").first().getAttribute("aria-setsize");
+    await soon(size).toBe("10000");
     await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
     await soon(() => page.locator('.rooms li[aria-posinset="10000"]').count()).toBe(1);
     expect(await page.locator(".room").count()).toBeLessThan(60);
-    expect(await page.locator(".rooms li").first().getAttribute("aria-setsize")).toBe("10000");
+    expect(await size()).toBe("10000");
     // Rows that left the window are let go.
     const before = await liveNodes(page);
     await page.evaluate(`new Promise((done) => {
