@@ -39,11 +39,8 @@ export { conversationMachine } from "./machines/conversation.machine.ts";
 export { decideEngagement, explainEngagement } from "./machines/engagement/engagement.ts";
 export type { ConversationEvent } from "./machines/events/events.ts";
 export { type ChunkerOptions, createChunker } from "./machines/output/chunker.ts";
-export {
-  composeTurnPrompt,
-  type PromptInput,
-  type PromptMessage,
-} from "./machines/prompt/prompt.ts";
+export type { PromptMessage } from "./machines/prompt/envelope.ts";
+export { composeTurnPrompt, type PromptInput } from "./machines/prompt/prompt.ts";
 export { type ResolvedRoute, resolveRoute } from "./machines/routing/routing.ts";
 
 /**

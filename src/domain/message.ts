@@ -30,6 +30,7 @@ const threadSchema = z.object({
   id,
   kind: z.enum(["thread", "topic"]).default("thread"),
   rootAuthorId: id.optional(),
+  title: label.optional(),
 });
 const scopeSchema = z.object({
   guildId: id.optional(),
@@ -61,6 +62,23 @@ const replyToSchema = z.object({
   authorName: label.optional(),
   authorIsSelf: z.boolean().optional(),
   text: z.string().max(limits.textUnitsMax).optional(),
+});
+
+/** Where a forwarded or quoted message was first posted, as far as the platform reports it. */
+const originSchema = z.object({
+  authorId: id.optional(),
+  /** Some people allow no more than their name. */
+  authorName: label.optional(),
+  chat: z.object({ id: id.optional(), title: label.optional() }).optional(),
+  messageId: id.optional(),
+  sentAt: millis.optional(),
+});
+export type Origin = z.infer<typeof originSchema>;
+
+const quoteSchema = z.object({
+  text: z.string().max(limits.textUnitsMax).optional(),
+  /** Absent: it is a part of the message replied to. */
+  from: originSchema.optional(),
 });
 
 export const attachmentSchema = z.object({
@@ -99,8 +117,10 @@ export const inboundSchema = z.object({
    * other channel.
    */
   outside: z.boolean().optional(),
-  /** Forwarded: the text is not the author's own. */
-  forwarded: z.boolean().optional(),
+  /** The text is not the author's own; the object says whose it is. */
+  forwarded: z.union([z.boolean(), originSchema]).optional(),
+  /** What the author quotes: a part of the message replied to, or a message of another chat. */
+  quote: quoteSchema.optional(),
   /** Ranges of the text shown as code or quote: [from, to), UTF-16 units. */
   verbatim: z
     .array(z.tuple([units, units]))
@@ -112,6 +132,10 @@ export const inboundSchema = z.object({
 export type Inbound = z.infer<typeof inboundSchema>;
 /** What a caller may pass: defaults may be left out. */
 export type InboundInput = z.input<typeof inboundSchema>;
+
+/** Whether the text is somebody else's, so that it gives no command and calls nobody. */
+export const isForwarded = ({ forwarded }: Pick<Inbound, "forwarded">): boolean =>
+  forwarded !== undefined && forwarded !== false;
 
 /** Where a message was posted, and therefore where the answer goes. */
 const placeSchema = z.object({

@@ -20,10 +20,18 @@ const idAndKind = fields(all("id", "kind"));
 const place = { ...all("channel", "account"), chat: idAndKind, thread: idAndKind };
 const route = fields(place);
 const author = fields({ ...all("id", "isBot", "isSelf", "isChat"), name: "text" });
+const origin = fields({
+  ...all("authorId", "messageId", "sentAt"),
+  authorName: "text",
+  chat: fields({ id: "plain", title: "text" }),
+});
 const message = fields({
   ...place,
-  ...all("id", "mentionsEveryone", "groupId", "explicitOnly", "outside", "forwarded", "sentAt"),
+  ...all("id", "mentionsEveryone", "groupId", "explicitOnly", "outside", "sentAt"),
   chat: fields({ ...all("id", "kind"), title: "text" }),
+  thread: fields({ ...all("id", "kind"), title: "text" }),
+  forwarded: origin,
+  quote: fields({ text: "text", from: origin }),
   author,
   text: "text",
   mentions: list(fields(all("id", "isSelf"))),

@@ -30,7 +30,7 @@ export function project(projection: Projection, value: unknown, withText: boolea
   if (projection === "text") return shownText(value, withText);
   if ("list" in projection)
     return Array.isArray(value) ? listed(projection.list, value, withText) : undefined;
-  if (typeof value !== "object") return undefined;
+  if (typeof value !== "object") return typeof value === "boolean" ? value : undefined;
   if ("map" in projection) return mapped(projection.map, value, withText);
   return fieldsOf(projection.fields, value, withText);
 }

@@ -9,7 +9,7 @@ import type { Attachment, Inbound } from "../../domain/message.ts";
 import type { Digest, EventRow, MediaItem, MediaLink } from "../../domain/ports/index.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
 import type { JournalEvent } from "../../machines/events/events.ts";
-import type { PromptAttachment } from "../../machines/prompt/prompt.ts";
+import type { PromptAttachment } from "../../machines/prompt/envelope.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 
 export interface MediaRef {

@@ -19,7 +19,7 @@ import type {
   MediaService,
   TimerHandle,
 } from "../../domain/ports/index.ts";
-import type { PromptAttachment, PromptLink } from "../../machines/prompt/prompt.ts";
+import type { PromptAttachment, PromptLink } from "../../machines/prompt/envelope.ts";
 import { type FoundMessage, linksIn, type MediaRef, refsOf } from "./attachment-names.ts";
 import { createMediaJobs, type MediaJobs, type Outcome } from "./media-jobs.ts";
 

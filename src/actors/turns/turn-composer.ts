@@ -12,12 +12,9 @@ import { type TurnLevels, withLevels } from "../../domain/session.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { MessageRef, TurnRun } from "../../machines/events/effects.ts";
 import type { JournalEvent } from "../../machines/events/events.ts";
+import type { PromptMessage } from "../../machines/prompt/envelope.ts";
 import { composeHeartbeat } from "../../machines/prompt/heartbeat.ts";
-import {
-  composeTurnPrompt,
-  type PromptInput,
-  type PromptMessage,
-} from "../../machines/prompt/prompt.ts";
+import { composeTurnPrompt, type PromptInput } from "../../machines/prompt/prompt.ts";
 import type { ExtensionCommands } from "../commands/extension-commands.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
@@ -48,6 +45,8 @@ export interface ComposerPorts {
 export interface BatchMessage extends PromptMessage {
   readonly author: PromptMessage["author"] & { readonly id: string };
   readonly title: string | undefined;
+  /** Title of its thread or topic. */
+  readonly topic: string | undefined;
   readonly rule: Rule | null;
   readonly levels: TurnLevels;
   readonly byOwner: boolean;
@@ -69,7 +68,7 @@ export async function readMessages(
     const message = row === undefined || event === null ? null : messageIn(row, event, id);
     if (row === undefined || event === null || message === null) return [];
     const edited = editSeq === undefined ? null : editedText(rows.get(editSeq));
-    const { author, replyTo, sentAt, chat } = message.inbound;
+    const { author, replyTo, sentAt, chat, thread, quote, forwarded } = message.inbound;
     return [
       {
         id,
@@ -79,7 +78,10 @@ export async function readMessages(
         text: edited ?? message.inbound.text,
         attachments: media.known(message).attachments,
         replyTo,
+        quote,
+        forwarded,
         title: chat.title,
+        topic: thread?.title,
         rule: decodeVerdict(row.code ?? 0)?.rule ?? null,
         ...messagesIn(event),
         found: edited === null ? message : withText(message, edited),
@@ -248,7 +250,7 @@ function promptOf(
     afterAbort: effect.afterAbort,
     introduce: effect.introduce,
     activation: settings.engagement.activation,
-    room: roomOf(effect, batch),
+    room: roomOf(effect, batch, context),
     silentToken: settings.silent.token,
     headings: settings.promptHeadings,
     fence,
@@ -262,11 +264,23 @@ function prefixed(batch: readonly BatchMessage[], prefix: string): readonly Batc
     : batch.map((message) => ({ ...message, text: `${prefix}${message.text}` }));
 }
 
-function roomOf({ route, participants }: TurnRun, batch: readonly BatchMessage[]) {
+function roomOf(
+  { route, participants }: TurnRun,
+  batch: readonly BatchMessage[],
+  context: readonly BatchMessage[],
+) {
   const { channel, chat } = route;
   if (chat.kind === "direct") return null;
   const title = batch.at(-1)?.title;
-  return { channel, kind: chat.kind, participants, ...(title === undefined ? {} : { title }) };
+  // Some platforms report it with some messages of the topic only.
+  const topic = [...context, ...batch].findLast((message) => message.topic !== undefined)?.topic;
+  return {
+    channel,
+    kind: chat.kind,
+    participants,
+    ...(title === undefined ? {} : { title }),
+    ...(topic === undefined ? {} : { topic }),
+  };
 }
 
 function roomReport(

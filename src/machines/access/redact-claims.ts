@@ -30,11 +30,15 @@ export function redactClaimCodes(event: ChannelEvent): ChannelEvent {
 }
 
 function redactQuoted(message: Inbound): Inbound {
+  const { replyTo, quote } = message;
   const text = withoutClaims(message.text);
-  const quoted = message.replyTo?.text;
-  const quote = quoted === undefined ? undefined : withoutClaims(quoted);
-  if (text === message.text && quote === quoted) return message;
-  const { replyTo } = message;
-  const parent = replyTo === null || quote === undefined ? replyTo : { ...replyTo, text: quote };
-  return { ...message, text, replyTo: parent };
+  const parent = replyTo === null ? null : withoutClaimsIn(replyTo);
+  const part = quote === undefined ? undefined : withoutClaimsIn(quote);
+  if (text === message.text && parent === replyTo && part === quote) return message;
+  return { ...message, text, replyTo: parent, ...(part === undefined ? {} : { quote: part }) };
+}
+
+function withoutClaimsIn<Quoted extends { text?: string | undefined }>(quoted: Quoted): Quoted {
+  const text = quoted.text === undefined ? undefined : withoutClaims(quoted.text);
+  return text === quoted.text ? quoted : { ...quoted, text };
 }

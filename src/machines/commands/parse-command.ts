@@ -3,7 +3,7 @@
  * nothing: the text stays text. Forwarded text contains no commands either. A slash word that is not
  * in the table is text for the agent.
  */
-import type { Inbound } from "../../domain/message.ts";
+import { type Inbound, isForwarded } from "../../domain/message.ts";
 import type { TurnLevels } from "../../domain/session.ts";
 import type { Authority } from "../events/events.ts";
 import { isAbortWord } from "./abort-words.ts";
@@ -59,7 +59,7 @@ export const noOrders = (text: string): Orders => ({
 /** Reads a message. Linear in its length. */
 export function readOrders(message: Inbound, rules: OrderRules): Orders {
   const { text } = message;
-  if (!rules.authority.commandAuthorized || message.forwarded === true) return noOrders(text);
+  if (!rules.authority.commandAuthorized || isForwarded(message)) return noOrders(text);
   const says = !isShown(message);
   if (says && isAbortWord(message, rules.stopWords)) return ended([{ command: "stop", args: [] }]);
   const left = says ? afterResetTrigger(message, rules.resetTriggers) : null;

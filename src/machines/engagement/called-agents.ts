@@ -8,7 +8,7 @@
  */
 import { fold } from "../../domain/fold-text.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Inbound } from "../../domain/message.ts";
+import { type Inbound, isForwarded } from "../../domain/message.ts";
 import { aliasIn } from "./ladder-input.ts";
 import { ownWords } from "./signals.ts";
 
@@ -24,9 +24,10 @@ export interface Called {
  */
 export function narrowTo(
   text: string,
-  { mentions }: Pick<Inbound, "mentions">,
+  { mentions, forwarded }: Pick<Inbound, "mentions" | "forwarded">,
   agents: readonly Called[],
 ): readonly number[] | null {
+  if (isForwarded({ forwarded })) return null;
   const looked = ownWords(text).slice(0, limits.matchUnitsMax);
   const isToUs = mentions.some(({ isSelf }) => isSelf);
   const said = fold(isToUs ? withoutOurAccount(looked, agents) : looked);

@@ -4,12 +4,12 @@
  * Turns a message as the channel reported it into the facts the ladder looks at. Facts come from
  * the platform's own structure (mentions, reply parents, author flags), never from reading the
  * text; what the platform did not report stays unknown. The one thing done to the text is to take
- * away what the author did not say: quoted lines and the inside of links, where our name may be
- * by chance.
+ * away what the author did not say: quoted lines, the inside of links, where our name may be by
+ * chance, and all of a forwarded text.
  */
 import type { EngagementInput } from "../../domain/decision.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Inbound } from "../../domain/message.ts";
+import { type Inbound, isForwarded } from "../../domain/message.ts";
 
 /** What the conversation knows and the message does not say. */
 export interface SignalFacts {
@@ -28,7 +28,7 @@ export function signalsOf(message: Inbound, facts: SignalFacts): EngagementInput
   const self = mentionsSelf(message, facts.everyoneMentions);
   const parent = parentOf(message.replyTo, facts);
   return {
-    text: ownWords(message.text),
+    text: isForwarded(message) ? "" : ownWords(message.text),
     authorId: message.author.id,
     authorIsBot: message.author.isBot,
     isDirect: message.chat.kind === "direct",

@@ -48,6 +48,8 @@ const markers = [
   "[systemmessage",
   // Opening and closing: the skeleton has no slash.
   "[replying",
+  "[quoting",
+  "[forwarded",
   "[attachment",
   "[chatmessagessince",
   "[currentmessage",

@@ -25,6 +25,7 @@ const idFields: ReadonlySet<string> = new Set([
     "id",
     "authorId",
     "rootAuthorId",
+    "messageId",
     "guildId",
     "teamId",
     "groupId",

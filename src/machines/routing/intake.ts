@@ -5,7 +5,7 @@
  * `earshot route` shows it; `why` asks again only where the journal has no answer.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
-import type { Inbound } from "../../domain/message.ts";
+import { type Inbound, isForwarded } from "../../domain/message.ts";
 import type { ChannelEvent } from "../../domain/ports/index.ts";
 import {
   type Admission,
@@ -87,7 +87,7 @@ function accessRequestOf(
   const { author } = message;
   if (author.isBot || author.isChat === true) return null;
   const isLocal = local && message.outside !== true;
-  const code = message.forwarded === true ? null : claimIn(message.text);
+  const code = isForwarded(message) ? null : claimIn(message.text);
   if (code !== null && (isLocal || takesClaims(config, message)))
     return { kind: "claim", code, local: isLocal };
   return admission.pairs === true ? { kind: "pairing" } : null;

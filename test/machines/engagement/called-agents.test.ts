@@ -36,6 +36,13 @@ describe("a line", () => {
     expect(narrowTo("@scout: you?", us, agents)).toEqual([0]);
   });
 
+  test("that is forwarded calls nobody by a name in it", () => {
+    expect(
+      narrowTo("rover, true?", { ...plain, forwarded: { authorName: "Cy" } }, agents),
+    ).toBeNull();
+    expect(narrowTo("rover, true?", { ...plain, forwarded: false }, agents)).toEqual([1]);
+  });
+
   test("may begin with a name, and what follows is the rest", () => {
     expect(callAtStart("Rover, /stop", agents)).toEqual({ place: 1, units: 7 });
     expect(callAtStart("  boss /stop", agents)).toEqual({ place: 0, units: 7 });

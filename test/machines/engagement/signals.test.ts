@@ -1,7 +1,9 @@
 /** Facts come from the platform's structure; what it did not report stays unknown. */
+import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import { type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 import { ownWords, type SignalFacts, signalsOf } from "../../../src/machines/engagement/signals.ts";
+import { inboundInputs } from "../../../src/testing/arbitraries.ts";
 import { growthOver16, linearMax } from "../../support/runtime/growth.ts";
 
 const signals = (over: Partial<InboundInput>, facts: Partial<SignalFacts> = {}) =>
@@ -78,4 +80,40 @@ describe("what the author did not say", () => {
     const clean = (count: number) => ownWords("a.b+c://".repeat(count));
     expect(growthOver16(clean, 128)).toBeLessThan(linearMax);
   });
+});
+
+const label = fc.constantFrom("Scout", "@scout", "earshot", "Rex");
+const origins = fc.record(
+  {
+    authorId: fc.constantFrom("self", "u2"),
+    authorName: label,
+    chat: fc.record({ id: fc.constantFrom("g1", "g2"), title: label }, { requiredKeys: [] }),
+    messageId: fc.constantFrom("m0", "m1"),
+  },
+  { requiredKeys: [] },
+);
+
+property.prop([
+  inboundInputs,
+  fc.record(
+    { quote: fc.record({ text: label, from: origins }, { requiredKeys: [] }), title: label },
+    { requiredKeys: [] },
+  ),
+  origins,
+])("origins, quotes and topic names decide nothing", (input, { quote, title = "Soup" }, origin) => {
+  const facts = { ownMessages: ["m0"], heardMessages: ["m1"] };
+  const asked = (over: Partial<InboundInput>) => signals({ ...input, ...over }, facts);
+  expect(asked({ quote })).toEqual(asked({}));
+  expect(asked({ thread: { id: "t1", title } })).toEqual(asked({ thread: { id: "t1" } }));
+  expect(asked({ forwarded: origin })).toEqual(asked({ forwarded: true }));
+});
+
+test("the text of a forwarded message is not its author's: no name in it is looked for", () => {
+  const said = { text: "scout said so", author: { id: "u1" } };
+  expect(signals({ ...said, forwarded: { authorName: "Cy" } })).toEqual({
+    ...signals(said),
+    text: "",
+  });
+  expect(signals({ ...said, forwarded: true }).text).toBe("");
+  expect(signals({ ...said, forwarded: false }).text).toBe("scout said so");
 });

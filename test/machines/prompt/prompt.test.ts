@@ -1,11 +1,8 @@
 /** The user turn: its layout to the letter, and rooms that try to speak as the runtime. */
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
-import {
-  composeTurnPrompt,
-  type PromptInput,
-  type PromptMessage,
-} from "../../../src/machines/prompt/prompt.ts";
+import type { PromptMessage } from "../../../src/machines/prompt/envelope.ts";
+import { composeTurnPrompt, type PromptInput } from "../../../src/machines/prompt/prompt.ts";
 import { growthOver16, linearMax } from "../../support/runtime/growth.ts";
 
 const fence = "k3f9q";
@@ -94,6 +91,47 @@ ${currentHeading}
   [Attachment attachment_id:a1] image, image/png, “x.png”, 12 bytes
   [Replying to Rex id:m0] “two lines” [/Replying]
 </room-text ${fence}>`);
+  });
+
+  test("what is forwarded or quoted has its origin, as far as the platform reports it", () => {
+    const shown = (over: Partial<PromptMessage>) =>
+      composeTurnPrompt(turn({ room: null, current: [message("m1", "look", over)] }))
+        .split("\n")
+        .slice(4, -1);
+    const from = {
+      authorName: "Cy",
+      chat: { id: "-100", title: "News" },
+      messageId: "7",
+      sentAt: 1_763_600_000_000,
+    };
+    expect(shown({ forwarded: true })).toEqual(["  [Forwarded]", "  look"]);
+    expect(shown({ forwarded: false })).toEqual(["  look"]);
+    expect(shown({ forwarded: from })).toEqual([
+      "  [Forwarded from Cy in “News” id:7, 2025-11-20 00:53:20 UTC]",
+      "  look",
+    ]);
+    expect(shown({ forwarded: { authorName: "Cy" } })[0]).toBe("  [Forwarded from Cy]");
+    expect(shown({ quote: { text: "two\nwords", from } })).toEqual([
+      "  look",
+      "  [Quoting from Cy in “News” id:7, 2025-11-20 00:53:20 UTC] “two words” [/Quoting]",
+    ]);
+    const replyTo = { id: "m0", authorName: "Rex", text: "one two words" };
+    expect(shown({ replyTo, quote: { text: "two words" } })).toEqual([
+      "  look",
+      "  [Replying to Rex id:m0] “one two words” [/Replying]",
+      "  [Quoting] “two words” [/Quoting]",
+    ]);
+  });
+
+  test("a topic is named beside its room", () => {
+    const room = { channel: "telegram", kind: "group" as const, participants: ["Ann"] };
+    const titled = { ...room, title: "Lunch", topic: "Soup" };
+    expect(composeTurnPrompt(turn({ room: titled }))).toContain(
+      "Room: telegram group “Lunch”, topic “Soup”. Here: Ann.",
+    );
+    expect(composeTurnPrompt(turn({ room: { ...room, topic: "Soup" } }))).toContain(
+      "Room: telegram group, topic “Soup”. Here: Ann.",
+    );
   });
 
   test("the guard's notice wins over the nudge: one silence notice a turn", () => {
@@ -194,11 +232,19 @@ describe("words from the room stay words", () => {
             current: [
               message("m1", text, {
                 replyTo: { id: label, authorName: label, text },
+                quote: { text, from: { authorName: label, chat: { title: label } } },
+                forwarded: { authorName: label, chat: { title: label }, messageId: label },
                 attachments: [{ id: label, kind: "file", name: label, mime: label }],
               }),
             ],
             droppedWhileBusy: [text],
-            room: { channel: "irc", kind: "group", title: label, participants: [label] },
+            room: {
+              channel: "irc",
+              kind: "group",
+              title: label,
+              topic: label,
+              participants: [label],
+            },
           }),
         );
       const shape = (prompt: string) => ownLines(prompt).map((line) => line.slice(0, 4));
@@ -217,6 +263,8 @@ describe("words from the room stay words", () => {
       for (const mark of [
         "[systemmessage",
         "[replying",
+        "[quoting",
+        "[forwarded",
         "[attachment",
         "[currentmessage",
         "[chatmessages",
@@ -251,12 +299,18 @@ describe("words from the room stay words", () => {
           message("m1", "hi", {
             author: { name: long, isBot: false },
             replyTo: { id: "m0", authorName: long, text: long },
+            forwarded: { authorName: long, chat: { title: long }, messageId: long },
+            quote: { text: long, from: { authorName: long, chat: { title: long } } },
           }),
         ],
-        room: { channel: "irc", kind: "group", title: long, participants: [long] },
+        room: { channel: "irc", kind: "group", title: long, topic: long, participants: [long] },
       }),
     );
-    expect(Math.max(...prompt.split("\n").map((line) => line.length))).toBeLessThan(420);
+    const lengths = prompt.split("\n").map((line) => line.length);
+    expect(
+      Math.max(...lengths.filter((_, index) => !prompt.split("\n")[index]?.includes("[Quoting"))),
+    ).toBeLessThan(420);
+    expect(Math.max(...lengths)).toBeLessThan(1_300);
   });
 
   test("a room of brackets takes linear time", () => {
