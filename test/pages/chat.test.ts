@@ -204,7 +204,8 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
       "observe names-peer-bot",
     ]);
     await row(page, "@Bo are you").click();
-    expect(await page.locator(".rung[aria-current]").textContent()).toContain("mentions-others");
+    const rung = page.locator(".rung[aria-current]");
+    await soon(() => rung.textContent()).toContain("mentions-others");
     expect(await page.locator(".facts").textContent()).toContain("4 people");
   });
 

@@ -133,4 +133,21 @@ describe.skipIf(!haveChromium)("the Rooms page, scrolled", () => {
     expect(await top()).toBeLessThan(900);
     await soon(() => isFull(page)).toBe(true);
   });
+
+  test("the row with the focus keeps it while the rows around it are not known", async () => {
+    const page = await open();
+    await page.evaluate("scrollTo(0, 400 * 64)");
+    await soon(() => isFull(page)).toBe(true);
+    await page.locator('li[aria-posinset="408"] .room').focus();
+    const title = await focused(page);
+    // Rows elsewhere are asked for, as when the page comes back and is scrolled at the same time.
+    await page.route("**/api/rooms/live/*", (route) => {
+      const look = route.request().postDataJSON() as Record<string, unknown>;
+      return route.continue({ postData: JSON.stringify({ ...look, from: 0, limit: 48 }) });
+    });
+    await page.evaluate("scrollBy(0, -6 * 64)");
+    await soon(() => page.locator(".rooms li[aria-hidden]").count()).toBeGreaterThan(10);
+    expect(await page.locator(".room:focus").count()).toBe(1);
+    expect(await focused(page)).toBe(title);
+  });
 });

@@ -126,15 +126,17 @@ describe("POST /api/inbound", () => {
 });
 
 describe("GET /api/events", () => {
-  async function firstLines(path: string, count: number, act: () => Promise<unknown>) {
+  type Lines = Record<string, unknown>[];
+
+  async function firstLines(path: string, count: number, act: (read: Lines) => Promise<unknown>) {
     const stop = new AbortController();
     const answer = await fetch(`${server.base}${path}`, {
       headers: server.authorized,
       signal: stop.signal,
     });
     expect(answer.headers.get("content-type")).toBe("text/event-stream");
-    const lines: Record<string, unknown>[] = [];
-    const acting = act();
+    const lines: Lines = [];
+    const acting = act(lines);
     for await (const data of eventData(answer.body as ReadableStream<Uint8Array>)) {
       lines.push(JSON.parse(data) as Record<string, unknown>);
       if (lines.length === count) break;
@@ -174,10 +176,11 @@ describe("GET /api/events", () => {
     stalled.pause();
     const text = "y".repeat(50_000);
     const total = 400;
-    const lines = await firstLines("/api/events", total, async () => {
+    const lines = await firstLines("/api/events", total, async (read) => {
       for (let n = 0; n < total; n += 1) {
         server.events.emit.line?.({ t: n, system: "noise", text });
-        if (n % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+        // So that who reads has what was sent, however busy the machine is.
+        if (n % 20 === 0) await expect.poll(() => read.length, { interval: 5 }).toBeGreaterThan(n);
       }
     });
     expect(lines.map(({ t }) => t)).toEqual(Array.from({ length: total }, (_, n) => n));

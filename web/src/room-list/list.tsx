@@ -56,10 +56,9 @@ export function RoomList({ places, second, nameOf, hold, see, begin, children }:
   };
   const from = Math.max(0, first - around);
   const shown = rowsBetween(places, from, Math.min(total, last + around));
+  keepFocused(shown, places, focused);
   const there = focused === null ? null : places.placeOf(focused.row.key);
   const tabbable = there ?? first;
-  const kept = focusedRow(places, focused, shown);
-  if (kept !== null) shown[kept.place < from ? "unshift" : "push"](kept);
   const go = (to: number) => {
     const place = Math.max(0, Math.min(total - 1, to));
     wanted.current = place;
@@ -139,20 +138,16 @@ function rowsBetween(places: Places, from: number, to: number): Shown[] {
   return shown;
 }
 
-/** The row with the focus, where it would not be drawn otherwise. */
-function focusedRow(
-  places: Places,
-  focused: Focused | null,
-  shown: readonly Shown[],
-): Shown | null {
-  if (focused === null) return null;
-  const { key } = focused.row;
-  const place = places.placeOf(key) ?? focused.place;
-  if (place >= places.total || shown.some((item) => item.place === place || item.row?.key === key))
-    return null;
+/** Draws the row with the focus, too, where it is out of the window or not known just now. */
+function keepFocused(shown: Shown[], places: Places, focused: Focused | null): void {
+  if (focused === null || shown.some(({ row }) => row?.key === focused.row.key)) return;
+  const place = places.placeOf(focused.row.key) ?? focused.place;
   const there = places.rowAt(place);
-  if (there !== undefined && there.key !== key) return null;
-  return { row: there ?? focused.row, place };
+  if (place >= places.total || (there !== undefined && there.key !== focused.row.key)) return;
+  const kept = { row: there ?? focused.row, place };
+  const index = shown.findIndex((item) => item.place >= place);
+  if (index === -1) shown.push(kept);
+  else shown.splice(index, shown[index]?.place === place ? 1 : 0, kept);
 }
 
 const leave = () => {
