@@ -156,6 +156,22 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     }
   });
 
+  test("a ladder that cannot be had just now is asked for again", async () => {
+    let refused = 0;
+    await page.route("**/api/why/*", (route) => {
+      refused += 1;
+      return refused === 1 ? route.abort() : route.continue();
+    });
+    await row("Deploy 212").click();
+    const facts = page.locator(".why-pane .facts");
+    await soon(async () => (await facts.count()) && (await facts.textContent())).toContain(
+      "why m6",
+    );
+    expect(refused).toBeGreaterThan(1);
+    await page.unroute("**/api/why/*");
+    expect(wrong.splice(0).join(" ")).toContain("ERR_FAILED");
+  });
+
   test("the column beside says what the machine says: states, credits, what was overheard", async () => {
     const { state } = await viewOf(daemon);
     await soon(lit).toEqual(["attention.observing", "lock.granting", "guard.clear", "typing.off"]);

@@ -54,6 +54,33 @@ function messageOf(answer: unknown): string | null {
   return typeof error.message === "string" ? error.message : null;
 }
 
+const firstWaitMs = 1_000;
+const lastWaitMs = 15_000;
+
+/**
+ * Asks again, ever more seldom, while earshot does not answer or does not know yet what is asked for
+ * (404: a line may be shown before it can be explained). `onError` has each failure. Resolves to null
+ * when it is refused or `signal` ends it.
+ */
+export async function askAgain(
+  path: string,
+  asking: Asking & { readonly signal: AbortSignal },
+  onError: (message: string) => void,
+): Promise<{ readonly answer: unknown } | null> {
+  for (let wait = firstWaitMs; ; wait = Math.min(2 * wait, lastWaitMs)) {
+    try {
+      return { answer: await ask(path, asking) };
+    } catch (error) {
+      if (asking.signal.aborted) return null;
+      onError(error instanceof ApiError ? error.message : "earshot could not be asked.");
+      const status = error instanceof ApiError ? error.status : 0;
+      if (status !== 0 && status !== 404 && status < 500) return null;
+    }
+    await new Promise((done) => setTimeout(done, wait));
+    if (asking.signal.aborted) return null;
+  }
+}
+
 /**
  * Asks so that only the newest question counts: a new one aborts the one before, and an answer that
  * was overtaken is never delivered.

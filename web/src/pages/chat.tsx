@@ -10,7 +10,7 @@ import type { Talk } from "../direct-chat/chat-reducer.ts";
 import { DirectPane } from "../direct-chat/pane.tsx";
 import { useWebchat } from "../direct-chat/use-webchat.ts";
 import { WhyPane, type WhyPaneProps } from "../explanation/pane.tsx";
-import { ApiError, ask } from "../lib/api.ts";
+import { ask, askAgain } from "../lib/api.ts";
 import { useKeys } from "../lib/keys.ts";
 import type { PageProps } from "../lib/page-props.ts";
 import { clockTime, shownName } from "../lib/sanitize.ts";
@@ -213,14 +213,11 @@ function useDirectWhy(token: string, focus: Focus, talk: Talk): DirectWhy | null
   useEffect(() => {
     if (id === null) return;
     const stop = new AbortController();
-    ask(`/api/why/${encodeURIComponent(id)}`, { token, signal: stop.signal }).then(
-      (answer) => setExplained({ id, why: firstWhy(answer), note: null }),
-      (error: unknown) => {
-        if (stop.signal.aborted) return;
-        const note = error instanceof ApiError ? error.message : "earshot could not be asked.";
-        setExplained({ id, why: null, note });
-      },
-    );
+    void askAgain(`/api/why/${encodeURIComponent(id)}`, { token, signal: stop.signal }, (note) =>
+      setExplained({ id, why: null, note }),
+    ).then((found) => {
+      if (found !== null) setExplained({ id, why: firstWhy(found.answer), note: null });
+    });
     return () => stop.abort();
   }, [token, id, decided]);
   return explained?.id === id ? explained : null;

@@ -7,7 +7,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RoomPerson, RoomState } from "../../../src/daemon/api-types/room.ts";
 import type { Why } from "../../../src/daemon/api-types/runtime.ts";
-import { ApiError, ask } from "../lib/api.ts";
+import { askAgain } from "../lib/api.ts";
 import { useChannelNames } from "../lib/channel-names.ts";
 import { useKeys } from "../lib/keys.ts";
 import type { PageProps } from "../lib/page-props.ts";
@@ -316,15 +316,15 @@ function useWhy(token: string, room: Room, row: LineRow | null): Explained | nul
     if (person === null) return;
     const stop = new AbortController();
     const { id, seq } = person.entry;
-    ask(`/api/why/${encodeURIComponent(id)}?seq=${seq}`, { token, signal: stop.signal }).then(
-      (answer) =>
-        setExplained({ key: person.key, why: whyIn(answer, room.view.key, seq), note: null }),
-      (error: unknown) => {
-        if (stop.signal.aborted) return;
-        const note = error instanceof ApiError ? error.message : "earshot could not be asked.";
-        setExplained({ key: person.key, why: null, note });
-      },
-    );
+    const { key } = person;
+    void askAgain(
+      `/api/why/${encodeURIComponent(id)}?seq=${seq}`,
+      { token, signal: stop.signal },
+      (note) => setExplained({ key, why: null, note }),
+    ).then((found) => {
+      if (found === null) return;
+      setExplained({ key, why: whyIn(found.answer, room.view.key, seq), note: null });
+    });
     return () => stop.abort();
   }, [token, person?.key, turned]);
   return explained !== null && explained.key === person?.key ? explained : null;
