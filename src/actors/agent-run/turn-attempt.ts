@@ -372,8 +372,7 @@ export class TurnAttempt {
   }
 
   #after(ms: number, fire: () => void): void {
-    const { clock } = this.#ports;
-    this.#timers.push(clock.setTimer(clock.now() + ms, fire));
+    this.#timers.push(this.#ports.clock.setLimit(ms, fire));
   }
 
   /** One timer that checks the time of the last activity, instead of one per event. */
@@ -381,9 +380,13 @@ export class TurnAttempt {
     const { clock } = this.#ports;
     const { idleMs } = this.#job.settings.turn;
     if (this.#waiting > 0) this.#lastSign = clock.monotonic();
-    const left = this.#lastSign + idleMs - clock.monotonic();
-    if (left <= 0) this.#fail("idle-timeout", `gave no sign for ${idleMs} ms`);
-    else this.#idle = clock.setTimer(clock.now() + left, () => this.#watchIdle());
+    const sign = this.#lastSign;
+    // Not positive only when this thread stood still since that sign.
+    const left = sign + idleMs - clock.monotonic();
+    this.#idle = clock.setLimit(left > 0 ? left : idleMs, () => {
+      if (this.#waiting > 0 || this.#lastSign > sign) this.#watchIdle();
+      else this.#fail("idle-timeout", `gave no sign for ${idleMs} ms`);
+    });
   }
 
   #report(attemptReport: AttemptReport): void {

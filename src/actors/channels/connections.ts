@@ -317,7 +317,7 @@ async function bounded<Answer>(
   work: (signal: AbortSignal) => Promise<Answer> | undefined,
 ): Promise<Answer | null> {
   const stop = new AbortController();
-  const timer = clock.setTimer(clock.now() + ms, () => stop.abort());
+  const timer = clock.setLimit(ms, () => stop.abort());
   try {
     return (await work(stop.signal)) ?? null;
   } finally {

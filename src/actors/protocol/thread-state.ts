@@ -44,3 +44,9 @@ export function threadWork(id: number): ThreadWork | null {
   if (!Number.isFinite(ticks)) return null;
   return { cpuMs: ticks * tickMs, runnable: fields[stateField] === "R" };
 }
+
+/** Processor time that all threads of this process have used, ms. */
+export function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}

@@ -47,6 +47,10 @@ export class SimulatedClock implements Clock {
     return timer;
   }
 
+  setLimit(ms: Millis, fire: () => void): TimerHandle {
+    return this.setTimer(this.#now + ms, fire);
+  }
+
   clearTimer(timer: TimerHandle): void {
     const { place } = timer as PendingTimer;
     if (place >= 0 && this.#heap[place] === timer) this.#remove(place);

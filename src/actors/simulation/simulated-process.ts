@@ -67,6 +67,7 @@ export function startProcess(
       timers.add(timer);
       return timer;
     },
+    setLimit: (ms, fire) => ownClock.setTimer(clock.now() + ms, fire),
     clearTimer(timer) {
       timers.delete(timer);
       clock.clearTimer(timer);

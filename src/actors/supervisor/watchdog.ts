@@ -3,11 +3,12 @@
  * check for `loopMs` is killed. Checks are counted, not time: if this thread itself was blocked, it
  * reads the waiting answers before the next check, and no host is killed for that pause. A check
  * also counts only as much as the thread could have worked since the one before, so a host that
- * waits for a processor does not count as hanging.
+ * waits for a processor does not count as hanging. Time in which the whole process stood still (SIGSTOP,
+ * a sleeping machine) counts for nobody: of a late check only the processor time counts.
  */
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import type { HostLink } from "../protocol/host-link.ts";
-import type { ThreadWork } from "../protocol/thread-state.ts";
+import { processorMs, type ThreadWork } from "../protocol/thread-state.ts";
 
 /** A host, or the thread of one isolated turn. */
 export interface Watched {
@@ -36,7 +37,9 @@ export class Watchdog {
   readonly #hosts: readonly Watched[];
   readonly #loopMs: number;
   readonly #turnsOn: (host: number) => number;
+  readonly #cpuMs: () => number;
   readonly #seen = new Map<number, Seen>();
+  #last = { at: 0, cpuMs: 0 };
   #timer: TimerHandle | null = null;
 
   constructor(
@@ -44,11 +47,14 @@ export class Watchdog {
     hosts: readonly Watched[],
     loopMs: number,
     turnsOn: (host: number) => number,
+    /** Processor time of the whole process, ms. */
+    cpuMs: () => number = processorMs,
   ) {
     this.#clock = clock;
     this.#hosts = hosts;
     this.#loopMs = loopMs;
     this.#turnsOn = turnsOn;
+    this.#cpuMs = cpuMs;
   }
 
   get #pauseMs(): number {
@@ -56,8 +62,10 @@ export class Watchdog {
   }
 
   start(): void {
+    this.#last = { at: this.#clock.monotonic(), cpuMs: this.#cpuMs() };
     this.#timer = this.#clock.setTimer(this.#clock.now() + this.#pauseMs, () => {
-      for (const host of this.#hosts) this.#check(host);
+      const hadMs = this.#hadMs();
+      for (const host of this.#hosts) this.#check(host, hadMs);
       this.start();
     });
   }
@@ -67,7 +75,14 @@ export class Watchdog {
     this.#timer = null;
   }
 
-  #check(host: Watched): void {
+  /** The time since the last check that a thread which waits may have had, ms. */
+  #hadMs(): number {
+    const { at, cpuMs } = this.#last;
+    const late = this.#clock.monotonic() - at > 2 * this.#pauseMs;
+    return late ? Math.min(this.#pauseMs, this.#cpuMs() - cpuMs) : this.#pauseMs;
+  }
+
+  #check(host: Watched, hadMs: number): void {
     const { link } = host;
     const runs = this.#turnsOn(host.id) > 0;
     if (link === null || (!host.awaitsReply && !runs)) {
@@ -79,7 +94,7 @@ export class Watchdog {
     const same = before !== undefined && before.epoch === link.epoch && before.beats === beats;
     const work = link.work?.() ?? null;
     const silentChecks = same
-      ? before.silentChecks + weightOf(before.work, work, this.#pauseMs)
+      ? before.silentChecks + weightOf(before.work, work, this.#pauseMs, hadMs)
       : 0;
     this.#seen.set(host.id, { epoch: link.epoch, beats, work, silentChecks });
     if (silentChecks > checksPerLoop * (link.heartbeat.isPaused() ? loadingFactor : 1))
@@ -90,8 +105,13 @@ export class Watchdog {
 }
 
 /** The share of the time between two checks that a thread could have worked, from 0 to 1. */
-function weightOf(before: ThreadWork | null, now: ThreadWork | null, pauseMs: number): number {
+function weightOf(
+  before: ThreadWork | null,
+  now: ThreadWork | null,
+  pauseMs: number,
+  hadMs: number,
+): number {
   // A thread that waits for something other than a processor is not delayed by the machine.
-  if (before === null || now === null || !now.runnable) return 1;
+  if (before === null || now === null || !now.runnable) return hadMs / pauseMs;
   return Math.max(0, Math.min(1, (now.cpuMs - before.cpuMs) / pauseMs));
 }

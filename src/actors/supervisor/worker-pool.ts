@@ -233,7 +233,7 @@ function answered(
 ): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = () => reject(new Error(`no answer within ${startMsMax} ms`));
-    const late = clock.setTimer(clock.now() + startMsMax, giveUp);
+    const late = clock.setLimit(startMsMax, giveUp);
     const settle = (act: () => void) => {
       if (late !== null) clock.clearTimer(late);
       act();

@@ -64,7 +64,7 @@ export function createMediaJobs(clock: Clock): MediaJobs {
   async function perform(job: Job): Promise<void> {
     running += 1;
     busy.set(job.conv, (busy.get(job.conv) ?? 0) + 1);
-    const late: TimerHandle = clock.setTimer(clock.now() + job.msMax, () => {
+    const late: TimerHandle = clock.setLimit(job.msMax, () => {
       job.stop.abort(new Error("late"));
       job.settle({ note: `took longer than ${job.msMax} ms` });
     });

@@ -3,6 +3,7 @@
  * over. `AbortSignal.any` of Node 20 would keep an entry on the long-lived signal for every call
  * ever made.
  */
+import { createSystemClock } from "../system/clock.ts";
 
 export interface Deadline {
   readonly signal: AbortSignal;
@@ -14,13 +15,15 @@ export interface Deadline {
 export function deadline(parent: AbortSignal, ms: number): Deadline {
   const stop = new AbortController();
   const abort = () => stop.abort(parent.reason);
-  const timer = setTimeout(() => stop.abort(new DOMException("timed out", "TimeoutError")), ms);
+  const clock = createSystemClock();
+  const late = () => stop.abort(new DOMException("timed out", "TimeoutError"));
+  const timer = clock.setLimit(ms, late);
   if (parent.aborted) abort();
   else parent.addEventListener("abort", abort, { once: true });
   return {
     signal: stop.signal,
     done() {
-      clearTimeout(timer);
+      clock.clearTimer(timer);
       parent.removeEventListener("abort", abort);
     },
   };

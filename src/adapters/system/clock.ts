@@ -10,6 +10,7 @@
 import { uptime } from "node:os";
 import { getEnvironmentData, setEnvironmentData } from "node:worker_threads";
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
+import { runTimeLimit } from "./time-limit.ts";
 
 /** The longest sleep before looking at the time again, ms: timers do not count a machine's sleep. */
 const sliceMsMax = 30_000;
@@ -100,6 +101,12 @@ function processTime(): () => number {
   return createSteadyTime(ofMachine, new Float64Array(buffer));
 }
 
+/** Processor time of all threads of this process, ms. */
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 let processClock: (() => number) | null = null;
 
 /** The clock of a daemon. */
@@ -120,6 +127,18 @@ export function createSystemClock(): Clock {
     setTimer(at, fire) {
       const timer: SystemTimer = { at, timeout: null };
       arm(timer, fire);
+      return timer;
+    },
+    setLimit(ms, fire) {
+      const timer: SystemTimer = { at: now() + ms, timeout: null };
+      const arm = (wait: number, look: () => void) => {
+        timer.timeout = setTimeout(look, wait);
+      };
+      const monotonic = () => performance.now();
+      runTimeLimit({ monotonic, cpu: processorMs, arm }, ms, () => {
+        timer.timeout = null;
+        fire();
+      });
       return timer;
     },
     clearTimer(timer) {

@@ -6,6 +6,7 @@
  * it keeps a minimum rate.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { createSystemClock } from "../../adapters/system/clock.ts";
 import { limits } from "../../domain/limits.ts";
 
 /** Requests that may take longer at a minimum rate. */
@@ -21,19 +22,23 @@ export function limitBodyTime(incoming: IncomingMessage, response: ServerRespons
   const { "content-length": length, "transfer-encoding": coding } = incoming.headers;
   // Without either there is no body (RFC 9112, 6.3).
   if (length === undefined && coding === undefined) return;
-  const begunAt = performance.now();
+  const clock = createSystemClock();
   const { socket } = incoming;
   const readBefore = socket.bytesRead;
-  const check = () => {
-    if (incoming.complete || incoming.destroyed) return;
-    const received = longBodies.has(incoming) ? socket.bytesRead - readBefore : 0;
-    const allowedMs = limits.bodyMsMax + (received * 1_000) / limits.uploadBytesPerSecondMin;
-    const leftMs = begunAt + allowedMs - performance.now();
-    if (leftMs > 0) timer = setTimeout(check, Math.max(1, Math.min(leftMs, limits.bodyMsMax)));
-    else cut(incoming, response);
-  };
-  let timer = setTimeout(check, limits.bodyMsMax);
-  incoming.once("close", () => clearTimeout(timer));
+  /** Time that the client had, ms. */
+  let hadMs = 0;
+  const check = (ms: number) =>
+    clock.setLimit(ms, () => {
+      hadMs += ms;
+      if (incoming.complete || incoming.destroyed) return;
+      const received = longBodies.has(incoming) ? socket.bytesRead - readBefore : 0;
+      const allowedMs = limits.bodyMsMax + (received * 1_000) / limits.uploadBytesPerSecondMin;
+      const leftMs = allowedMs - hadMs;
+      if (leftMs > 0) timer = check(Math.max(1, Math.min(leftMs, limits.bodyMsMax)));
+      else cut(incoming, response);
+    });
+  let timer = check(limits.bodyMsMax);
+  incoming.once("close", () => clock.clearTimer(timer));
 }
 
 function cut({ socket }: IncomingMessage, response: ServerResponse): void {

@@ -93,10 +93,10 @@ export function serveReader(
     if (!alive) return socket.terminate();
     alive = false;
     socket.ping();
-    beating = clock.setTimer(clock.now() + beatMs, beat);
+    beating = clock.setLimit(beatMs, beat);
   };
-  const greeting = clock.setTimer(clock.now() + helloMsMax, () => close("noHello"));
-  let beating = clock.setTimer(clock.now() + beatMs, beat);
+  const greeting = clock.setLimit(helloMsMax, () => close("noHello"));
+  let beating = clock.setLimit(beatMs, beat);
   socket.on("pong", () => {
     alive = true;
   });

@@ -118,10 +118,10 @@ export function serveSession(socket: WebSocket, line: Duplex, ports: SessionPort
     if (!alive) return socket.terminate();
     alive = false;
     socket.ping();
-    beating = clock.setTimer(clock.now() + beatMs, beat);
+    beating = clock.setLimit(beatMs, beat);
   };
-  const greeting = clock.setTimer(clock.now() + helloMsMax, () => session.close("noHello"));
-  let beating = clock.setTimer(clock.now() + beatMs, beat);
+  const greeting = clock.setLimit(helloMsMax, () => session.close("noHello"));
+  let beating = clock.setLimit(beatMs, beat);
   socket.on("error", (error) => ports.log("debug", "webchat.socket-error", { error }));
   socket.on("close", () => {
     clock.clearTimer(greeting);

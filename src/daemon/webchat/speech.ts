@@ -80,7 +80,7 @@ async function say(ports: SpeechPorts, line: SendLine, stopping: AbortSignal): P
   stopping.throwIfAborted();
   if ((await ports.session(line.key))?.settings.tts === "off") return;
   const stop = new AbortController();
-  const late = clock.setTimer(clock.now() + sayMsMax, () => stop.abort(new Error("too late")));
+  const late = clock.setLimit(sayMsMax, () => stop.abort(new Error("too late")));
   const give = () => stop.abort(stopping.reason);
   stopping.addEventListener("abort", give, { once: true });
   try {

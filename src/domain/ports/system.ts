@@ -22,6 +22,11 @@ export interface Clock {
   monotonic(): Millis;
   /** Calls `fire` once, not before `at`. */
   setTimer(at: Millis, fire: () => void): TimerHandle;
+  /**
+   * Calls `fire` once, after `ms` that this process had: for a limit on the silence of others. A
+   * time in which the whole process stood still does not count.
+   */
+  setLimit(ms: Millis, fire: () => void): TimerHandle;
   clearTimer(timer: TimerHandle): void;
 }
 

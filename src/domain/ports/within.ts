@@ -2,7 +2,8 @@
  * Work with a time limit
  * ======================
  * Waiting for others (a platform, a plugin, a program, a host) has an end.
- * Time is that of the clock that is given, so a simulation's limits are kept in its own time.
+ * Time is that of the clock that is given, so a simulation's limits are kept in its own time. A
+ * time in which this process stood still does not count.
  */
 import type { Clock } from "./system.ts";
 
@@ -22,7 +23,7 @@ export function within<Result>(
 ): Promise<Result | typeof late> {
   const stop = typeof work === "function" ? new AbortController() : null;
   return new Promise((resolve, reject) => {
-    const timer = clock.setTimer(clock.now() + ms, () => {
+    const timer = clock.setLimit(ms, () => {
       stop?.abort(reason());
       resolve(late);
     });

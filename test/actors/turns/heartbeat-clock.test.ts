@@ -26,6 +26,9 @@ class JumpingClock implements Clock {
     this.timers.set(timer, fire);
     return timer;
   }
+  setLimit(ms: number, fire: () => void): TimerHandle {
+    return this.setTimer(this.at + ms, fire);
+  }
   clearTimer(timer: TimerHandle): void {
     this.timers.delete(timer);
   }

@@ -142,5 +142,6 @@ test("an overdue deadline fires with a time that is not before it, also when the
 const clockOf = (clock: SimulatedClock) => ({
   monotonic: () => clock.monotonic(),
   setTimer: (at: number, fire: () => void) => clock.setTimer(at, fire),
+  setLimit: (ms: number, fire: () => void) => clock.setLimit(ms, fire),
   clearTimer: (timer: ReturnType<SimulatedClock["setTimer"]>) => clock.clearTimer(timer),
 });

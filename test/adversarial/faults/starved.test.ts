@@ -50,6 +50,33 @@ function killedAt(looks: readonly { work: ThreadWork | null; beats: boolean }[])
   return killed;
 }
 
+/**
+ * A silent host whose thread waits, in a process that stands still before some looks; the look at
+ * which it was killed. `cpuMs`: what the process has used by then.
+ */
+function frozenKilledAt(looks: readonly { frozenMs: number; cpuMs: number }[]): number | null {
+  const clock = new SimulatedClock(0);
+  const heartbeat = createSharedHeartbeat();
+  const work = () => ({ cpuMs: 0, runnable: false });
+  const link = { epoch: 1, heartbeat, work, ping: () => {} } as unknown as HostLink;
+  let killed: number | null = null;
+  let look = 0;
+  const kill = () => {
+    killed ??= look;
+  };
+  const hosts = [{ id: 0, link, awaitsReply: true, kill }];
+  const used = () => looks[look - 1]?.cpuMs ?? 0;
+  const watchdog = new Watchdog(clock, hosts, loopMs, () => 0, used);
+  watchdog.start();
+  for (const { frozenMs } of looks) {
+    look += 1;
+    clock.moveTo(clock.now() + 200 + frozenMs);
+    clock.fireNext(clock.now());
+  }
+  watchdog.stop();
+  return killed;
+}
+
 /** Threads that were given so many ms of a processor before each look. */
 const working = (given: readonly number[]) => {
   let cpuMs = 0;
@@ -86,6 +113,33 @@ describe("the watchdog", () => {
         looks.slice(1).reduce((sum, ms) => sum + Math.min(ms, 200), 0);
       if (at === null) expect(had(given)).toBeLessThanOrEqual(2 * loopMs);
       else expect(had(given.slice(0, at))).toBeGreaterThan(loopMs);
+    },
+  );
+
+  property.prop([
+    fc.array(
+      fc.record({ frozenMs: fc.constantFrom(0, 0, 250, 3_000, 3_600_000), busy: fc.nat(9) }),
+      {
+        minLength: 20,
+        maxLength: 60,
+      },
+    ),
+  ])(
+    "counts no time in which the whole process stood still, and ends who was silent in the rest",
+    (looks) => {
+      let cpuMs = 0;
+      const at = frozenKilledAt(
+        looks.map(({ frozenMs, busy }) => {
+          cpuMs += busy;
+          return { frozenMs, cpuMs };
+        }),
+      );
+      const hadMs = (until: number) =>
+        looks
+          .slice(1, until)
+          .reduce((sum, { frozenMs, busy }) => sum + (frozenMs > 200 ? busy : 200), 0);
+      if (at === null) expect(hadMs(looks.length)).toBeLessThanOrEqual(loopMs);
+      else expect(hadMs(at)).toBeGreaterThan(loopMs);
     },
   );
 

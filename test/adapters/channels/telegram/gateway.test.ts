@@ -258,6 +258,7 @@ describe("telegram sends", () => {
         now: () => 0,
         monotonic: () => 0,
         setTimer: () => ({ at: 0 }),
+        setLimit: () => ({ at: 0 }),
         clearTimer: () => {},
       },
       random: { next: () => 0 },

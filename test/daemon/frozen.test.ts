@@ -1,0 +1,128 @@
+/**
+ * A daemon that stands still for some seconds (SIGSTOP, as a laptop or a virtual machine does it) and
+ * goes on: its hosts, its turns and its answers are as if no time had passed.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
+import { builtMain } from "../support/built/files.ts";
+import { newFolder } from "../support/daemon/folder.ts";
+
+const frozenMs = 3_000;
+const patience = { timeout: 60_000, interval: 50 };
+const running = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of running) child.kill("SIGKILL");
+  running.clear();
+});
+
+/** Says a part every 300 ms for three seconds, and which process it is. */
+const talker = `echo $$ >> "$0"; n=0; while [ $n -lt 10 ]; do n=$((n+1));
+printf '{"type":"text","text":"part %s. "}\\n' $n; sleep 0.3; done`;
+/** Answers, except to a message that asks it to hang. */
+const looper = `export default async function* (turn) {
+  if (turn.said.includes("hang")) for (;;);
+  yield { type: "text", text: "fine" };
+}`;
+
+interface Status {
+  readonly hosts: readonly { id: number; epoch: number; restarts: number; state: string }[];
+  readonly turns: { running: number; waiting: number };
+}
+
+async function start() {
+  const stateDir = newFolder();
+  const module = join(stateDir, "looper.mjs");
+  writeFileSync(module, looper);
+  const agents = [
+    {
+      id: "main",
+      default: true,
+      driver: {
+        kind: "command",
+        command: "/bin/sh",
+        args: ["-c", talker, join(stateDir, "pids")],
+        tools: false,
+      },
+    },
+    { id: "looper", driver: { kind: "module", module } },
+  ];
+  const config = {
+    agents: { list: agents },
+    bindings: [
+      { agentId: "looper", match: { channel: "webhook", peer: { kind: "direct", id: "loop" } } },
+    ],
+    session: { dmScope: "per-peer" },
+    turn: { idleMs: 2_000 },
+    messages: { inbound: { debounceMs: 20 } },
+  };
+  writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config));
+  const args = ["start", "--state-dir", stateDir, "--port", "0", "--workers", "2"];
+  const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
+  const child = spawn(process.execPath, [builtMain, ...args, "--log-format", "json"], { env });
+  running.add(child);
+  let log = "";
+  child.stderr.on("data", (data) => {
+    log += String(data);
+  });
+  await expect.poll(() => findDaemon(stateDir), patience).not.toBeNull();
+  const { base, token } = (await findDaemon(stateDir)) ?? { base: "", token: "" };
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const get = async <Answer>(path: string) =>
+    (await (await fetch(base + path, { headers })).json()) as Answer;
+  await expect.poll(async () => (await fetch(`${base}/readyz`)).status, patience).toBe(200);
+  return {
+    child,
+    logged: (event: string) => log.split("\n").filter((line) => line.includes(`"${event}"`)),
+    status: () => get<Status>("/api/status"),
+    outcomeOf: async (id: string) => {
+      const { why } = await get<{ why?: { fate?: { outcome?: string } }[] }>(`/api/why/${id}`);
+      return why?.[0]?.fate?.outcome ?? null;
+    },
+    async say(id: string, from: string, text: string) {
+      const body = { id, chat: { id: from, kind: "direct" }, author: { id: from }, text };
+      const url = `${base}/api/inbound`;
+      const sent = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+      expect(sent.status).toBe(200);
+    },
+    /** With its agents, as all of a machine. They go on a moment later. */
+    async freeze(agents: readonly number[] = []) {
+      child.kill("SIGSTOP");
+      for (const pid of agents) process.kill(-pid, "SIGSTOP");
+      await new Promise((done) => setTimeout(done, frozenMs));
+      child.kill("SIGCONT");
+      await new Promise((done) => setTimeout(done, 300));
+      for (const pid of agents) process.kill(-pid, "SIGCONT");
+    },
+    agents: () => readFileSync(join(stateDir, "pids"), "utf8").trim().split("\n").map(Number),
+  };
+}
+
+test("a process that stood still for three seconds keeps its hosts and its running turns", async () => {
+  const daemon = await start();
+  const before = (await daemon.status()).hosts.map(({ id, epoch }) => ({ id, epoch }));
+  const ids = Array.from({ length: 8 }, (_, n) => `m${n}`);
+  for (const id of ids) await daemon.say(id, `person-${id}`, "tell me");
+  await expect.poll(async () => (await daemon.status()).turns.running, patience).toBeGreaterThan(2);
+  await new Promise((done) => setTimeout(done, 500));
+  await daemon.freeze(daemon.agents());
+  const status = await daemon.status();
+  expect(status.hosts).toMatchObject(before);
+  for (const id of ids) await expect.poll(() => daemon.outcomeOf(id), patience).toBe("replied");
+  expect((await daemon.status()).hosts).toMatchObject(before);
+  expect(daemon.logged("host.lost")).toEqual([]);
+});
+
+test("a host that hangs is replaced, also in a process that stood still meanwhile", async () => {
+  const daemon = await start();
+  const before = (await daemon.status()).hosts.map(({ epoch }) => epoch);
+  await daemon.say("m1", "loop", "please hang");
+  await expect.poll(async () => (await daemon.status()).turns.running, patience).toBe(1);
+  await daemon.freeze();
+  await expect.poll(() => daemon.logged("host.lost").length, patience).toBeGreaterThan(0);
+  const replaced = async () =>
+    (await daemon.status()).hosts.filter(({ epoch }) => !before.includes(epoch)).length;
+  await expect.poll(replaced, patience).toBe(1);
+});
