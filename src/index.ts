@@ -28,7 +28,18 @@ export type {
 } from "./domain/decision.ts";
 export { EarshotError, type ErrorCode } from "./domain/errors.ts";
 export { formatSessionKey, parseSessionKey, type SessionKeyParts } from "./domain/key.ts";
-export { type Inbound, type InboundInput, inboundSchema, type Route } from "./domain/message.ts";
+export {
+  deletionSchema,
+  editSchema,
+  historySchema,
+  type Inbound,
+  type InboundInput,
+  inboundSchema,
+  membershipSchema,
+  type Reaction,
+  type Route,
+  reactionSchema,
+} from "./domain/message.ts";
 export * from "./domain/ports/agent.ts";
 export * from "./domain/ports/channel.ts";
 export type { Clock, Log } from "./domain/ports/index.ts";

@@ -17,6 +17,9 @@ export const limits = {
   /** The part of a text that alias and peer-name matching looks at. */
   matchUnitsMax: 16_384,
   mentionsCountMax: 1_000,
+  /** Emoji of one reaction event, and the length of one: some platforms name their own. */
+  reactionEmojiCountMax: 32,
+  emojiUnitsMax: 64,
   attachmentsCountMax: 100,
   rolesCountMax: 1_000,
   historyCountMax: 200,
@@ -43,6 +46,8 @@ export const limits = {
   ownMessagesCountMax: 64,
   /** Messages of a conversation that a reply by id alone may refer to. */
   heardMessagesCountMax: 32,
+  /** Reactions and late edits that wait for the next turn. */
+  notesCountMax: 20,
   spokenRoutesCountMax: 64,
   inboxFlushesMax: 1_000,
   batchMessagesCountMax: 200,

@@ -156,6 +156,27 @@ export const editSchema = placeSchema.extend({
 });
 export type Edit = z.infer<typeof editSchema>;
 
+const emoji = z.string().min(1).max(limits.emojiUnitsMax);
+
+/** Somebody's reactions to one message have changed. */
+export const reactionSchema = placeSchema.extend({
+  /** The message reacted to. */
+  id,
+  author: authorSchema,
+  added: z.array(emoji).max(limits.reactionEmojiCountMax).default([]),
+  removed: z.array(emoji).max(limits.reactionEmojiCountMax).default([]),
+  /** Whether the message is ours, where the platform reports it; else found out by its id. */
+  ofSelf: z.boolean().optional(),
+  /** The message's text, where the platform reports it. */
+  text: z.string().max(limits.textUnitsMax).optional(),
+  /** As for a message: the access rules apply although the channel is local. */
+  outside: z.boolean().optional(),
+  reactedAt: millis.optional(),
+  /** The platform's id of this change or of its update; a redelivery has the same id. */
+  reactionId: id.optional(),
+});
+export type Reaction = z.infer<typeof reactionSchema>;
+
 export const deletionSchema = placeSchema.extend({ id });
 export type Deletion = z.infer<typeof deletionSchema>;
 

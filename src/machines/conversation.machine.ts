@@ -37,6 +37,7 @@ export const conversationMachine = setup({
     "fellow.spoke": { actions: "bufferSibling", description: "Another agent; decides nothing." },
     "message.edited": { actions: "applyEdit", description: "Rewrites what is not yet answered." },
     "message.deleted": { actions: "applyDeletion", description: "Forgets what is not answered." },
+    "message.reacted": { actions: "noteReaction", description: "To ours; decides nothing." },
     "history.seeded": { actions: "seedHistory", description: "Cold start; decides nothing." },
     "membership.read": { actions: "noteMembership", description: "Who is in the room." },
     "session.overridden": { actions: "overrideSession", description: "From the next step on." },

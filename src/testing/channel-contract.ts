@@ -7,7 +7,7 @@
 import { inspect } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EarshotError } from "../domain/errors.ts";
-import { editSchema, inboundSchema } from "../domain/message.ts";
+import { editSchema, inboundSchema, reactionSchema } from "../domain/message.ts";
 import type { ChannelDefinition } from "../domain/ports/index.ts";
 import type { ChannelWorld } from "./channel-world.ts";
 import { type OpenedChannel, openChannel } from "./open-channel.ts";
@@ -26,6 +26,7 @@ export type ChannelAbility =
   | "split"
   | "echo"
   | "edit"
+  | "react"
   | "pings"
   | "reactions"
   | "limitNext"
@@ -144,6 +145,23 @@ function inboundTests(contract: ChannelContract): void {
     expect(edit.text).toBe("before");
     expect(channel.messages()).toHaveLength(1);
   });
+
+  able(
+    "react",
+    "a person's reaction to a message of ours names both, added and removed",
+    async () => {
+      const { world, channel } = await rig(contract);
+      const send = { route: world.route(), id: "t:0", text: "look", signal: never };
+      const [id = ""] = (await channel.outbound.sendText(send)).messageIds;
+      await need(world.react)(id, "👍", true);
+      const put = await channel.reaction(id);
+      expect(reactionSchema.parse(put)).toEqual(put);
+      expect(put).toMatchObject({ id, added: ["👍"], removed: [], author: { isSelf: false } });
+      await need(world.react)(id, "👍", false);
+      expect(await channel.reaction(id, 2)).toMatchObject({ id, added: [], removed: ["👍"] });
+      expect(channel.messages()).toEqual([]);
+    },
+  );
 }
 
 function outboundTests(contract: ChannelContract): void {

@@ -40,6 +40,8 @@ export interface ChannelWorld {
   /** The platform sends one of our own messages back. */
   echo?(text: string): Promise<string>;
   edit?(id: string, text: string): Promise<void>;
+  /** A person reacts to a message, or takes that back. */
+  react?(id: string, emoji: string, on: boolean): Promise<void>;
   reactions?(id: string): readonly string[];
   /** How often a typing indicator was shown. */
   typings?(): number;

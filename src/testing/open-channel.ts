@@ -4,7 +4,7 @@
  */
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { EarshotError } from "../domain/errors.ts";
-import type { Edit, Inbound } from "../domain/message.ts";
+import type { Edit, Inbound, Reaction } from "../domain/message.ts";
 import type {
   ChannelDefinition,
   ChannelEvent,
@@ -38,6 +38,8 @@ export interface OpenedChannel {
   /** Resolves when the message has arrived. */
   message(id: string): Promise<Inbound>;
   edit(id: string): Promise<Edit>;
+  /** Resolves when the message has so many changes of reactions; to the last of them. @default 1 */
+  reaction(id: string, count?: number): Promise<Reaction>;
   /** Resolves when the connection is in this state. */
   state(wanted: ConnectionState): Promise<void>;
   live(): Promise<void>;
@@ -158,7 +160,9 @@ export function openChannel(
   };
 }
 
-function waits(recording: Recording): Pick<OpenedChannel, "message" | "edit" | "state" | "live"> {
+function waits(
+  recording: Recording,
+): Pick<OpenedChannel, "message" | "edit" | "reaction" | "state" | "live"> {
   const state = async (wanted: ConnectionState) => {
     const reached = () => (recording.states.at(-1)?.state === wanted ? true : undefined);
     await recording.until(reached, wanted);
@@ -176,6 +180,13 @@ function waits(recording: Recording): Pick<OpenedChannel, "message" | "edit" | "
         );
         return found?.type === "edit" ? found.edit : undefined;
       }, `edit of ${id}`),
+    reaction: (id, count = 1) =>
+      recording.until(() => {
+        const found = recording.events.flatMap((event) =>
+          event.type === "reaction" && event.reaction.id === id ? [event.reaction] : [],
+        );
+        return found[count - 1];
+      }, `reaction ${count} to ${id}`),
     state,
     live: () => state("live"),
   };

@@ -33,6 +33,7 @@ export function formatLine(line: RoomLine): string {
   if ("in" in line) return formatMessage(line.in);
   if ("edit" in line) return `${oneLine(line.edit.id)} now says ${quoted(line.edit.text)}`;
   if ("delete" in line) return `${oneLine(line.delete.id)} is deleted`;
+  if ("reaction" in line) return formatReaction(line.reaction);
   if ("membership" in line) {
     const { humans, bots = 0, truncated } = line.membership;
     const flaw = truncated ? ", and perhaps more" : "";
@@ -65,6 +66,16 @@ function formatRun({ afterMs = 0, steps = [] }: Run): string {
   });
   const all = afterMs > 0 ? [`take ${afterMs} ms`, ...parts] : parts;
   return all.length === 0 ? "say nothing" : all.join(", ");
+}
+
+function formatReaction({
+  id,
+  author,
+  added = [],
+  removed = [],
+}: Extract<RoomLine, { reaction: unknown }>["reaction"]): string {
+  const changes = [...added.map((one) => `+${one}`), ...removed.map((one) => `-${one}`)];
+  return `${oneLine(author.id)} reacts to ${oneLine(id)}: ${oneLine(changes.join(" "))}`;
 }
 
 function formatMessage(message: InLine["in"]): string {

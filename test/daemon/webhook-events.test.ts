@@ -50,7 +50,7 @@ const webhook = (account: object) => ({
 });
 
 test.each(["hook", "API"])(
-  "edits, deletions and member counts by the %s reach the room",
+  "edits, deletions, reactions and member counts by the %s reach the room",
   async (way) => {
     const out = await receiver();
     const server = await openHookDaemon({
@@ -79,6 +79,14 @@ test.each(["hook", "API"])(
     ]);
     await post(message("m3", "and you?", { ...account, mentions: [{ id: "us", isSelf: true }] }));
     await expect.poll(() => out.got.some(({ text }) => text === "ok")).toBe(true);
+    const answer = out.got.find(({ text }) => text === "ok");
+    const author = { id: "ann", name: "Ann" };
+    const reaction = { ...account, id: answer?.id, author, added: ["👍"] };
+    const before = server.rows();
+    // Who posts with the token is the operator; who signs posts for people in listed groups.
+    await post({ reaction: { ...reaction, chat: "attic" } });
+    expect(server.rows() - before).toBe(way === "hook" ? 0 : 1);
+    await post({ reaction: { ...reaction, chat: "room" } });
     const [m1] = await server.daemon.runtime.why("m1");
     expect(m1?.recorded).toMatchObject({ decision: "observe" });
     const key = encodeURIComponent(m1?.key ?? "");
@@ -88,6 +96,9 @@ test.each(["hook", "API"])(
       expect.objectContaining({ kind: "edited", id: "m1", text: "lunch at one" }),
     );
     expect(entries).toContainEqual(expect.objectContaining({ kind: "deleted", id: "m2" }));
+    expect(entries).toContainEqual(
+      expect.objectContaining({ kind: "reacted", id: answer?.id, added: ["👍"] }),
+    );
     const [m3] = await server.daemon.runtime.why("m3");
     expect(m3?.membership).toMatchObject({ humans: 2 });
   },

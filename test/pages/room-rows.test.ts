@@ -53,6 +53,12 @@ const said = (seq: number, more: Partial<ReplyEntry> = {}): ReplyEntry => ({
 });
 
 describe("rows of a room", () => {
+  test("a reaction is a row of its own, and can be selected", () => {
+    const reacted = { kind: "reacted", seq: 3, at: 3_000, id: "p1", author: ann } as const;
+    const rows = rowsOf([said(2), { ...reacted, added: ["👍"], removed: [] }]).filter(isLine);
+    expect(rows.map(({ kind }) => kind)).toEqual(["agent", "reaction"]);
+  });
+
   test("any portions in any order, with any repetitions, make the same rows", () => {
     const entry = fc.oneof(
       fc.nat(40).map((seq) => heard(seq)),

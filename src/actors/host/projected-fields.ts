@@ -39,6 +39,14 @@ const message = fields({
   attachments: list(fields({ ...all("kind", "bytes"), name: "text" })),
 });
 const edit = fields({ ...place, ...all("id", "editedAt"), author, text: "text" });
+const reaction = fields({
+  ...place,
+  ...all("id", "ofSelf", "outside", "reactedAt"),
+  author,
+  text: "text",
+  added: list("text"),
+  removed: list("text"),
+});
 const membership = fields(all("humans", "bots", "truncated", "fetchedAt"));
 const queue = fields(all("mode", "debounceMs", "cap", "drop"));
 const settings = fields({
@@ -78,6 +86,7 @@ const events: Type<ConversationEvent> = {
   "fellow.spoke": { seq: "plain", message },
   "message.edited": { seq: "plain", edit },
   "message.deleted": { seq: "plain", deletion: fields({ ...place, id: "plain" }) },
+  "message.reacted": { seq: "plain", reaction },
   "history.seeded": { seq: "plain", messages: list(message) },
   "membership.read": { membership },
   "deadline.due": all("id"),
@@ -115,7 +124,7 @@ const events: Type<ConversationEvent> = {
 };
 
 const verdict = all("decision", "rule", "credit", "creditExpiresAt");
-const reaction = { ...all("message"), emoji: "text", route } as const;
+const ack = { ...all("message"), emoji: "text", route } as const;
 const effects: Type<Effect> = {
   decided: { ...verdict, ...all("seq", "messageId") },
   "deadline.set": all("id"),
@@ -141,8 +150,8 @@ const effects: Type<Effect> = {
     route,
   },
   typing: { on: "plain", route },
-  react: reaction,
-  unreact: reaction,
+  react: ack,
+  unreact: ack,
   transcript: { ...turn, ...all("role", "index"), text: "text" },
   joined: { ...turn, batch: refs },
   usage: { ...turn, ...all("inputTokens", "outputTokens", "costUsd") },
@@ -176,6 +185,7 @@ const context: Projected<ConversationContext> = {
     ...all("dropped"),
     entries: list(fields(all("seq", "id", "at", "author", "self", "editSeq"))),
   }),
+  notes: list(fields(all("seq", "id", "at"))),
   forming: list(fields({ ...batch, ...all("author", "group", "firstAt", "closesAt") })),
   inbox: list(fields({ ...batch, ...all("backlog", "steeredAt", "past") })),
   droppedWhileBusy: list("text"),

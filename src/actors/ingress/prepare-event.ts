@@ -13,6 +13,7 @@ import {
   type Edit,
   type Inbound,
   type Millis,
+  type Reaction,
   type Route,
   routeOf,
 } from "../../domain/message.ts";
@@ -203,6 +204,8 @@ function conversationEvent(
     }
     case "delete":
       return { type: "message.deleted", at, seq: 0, deletion: event.deletion };
+    case "reaction":
+      return { type: "message.reacted", at, seq: 0, reaction: event.reaction };
     case "membership": {
       const { humans, bots, truncated } = event.membership;
       const membership = { humans, bots, truncated, fetchedAt: at };
@@ -225,6 +228,13 @@ function otherIdentity(event: Exclude<ChannelEvent, { type: "message" }>): strin
     }
     case "delete":
       return eventIdentity("delete", event.deletion, []);
+    case "reaction": {
+      const { reaction } = event;
+      const { author, added, removed, reactedAt, reactionId } = reaction;
+      if (reactionId === undefined && reactedAt === undefined) return null;
+      const change = reactionId ?? hash52(JSON.stringify([added, removed]));
+      return eventIdentity("reaction", reaction, [author.id, reactedAt ?? null, change]);
+    }
     case "membership":
       return null;
     case "history": {
@@ -236,7 +246,7 @@ function otherIdentity(event: Exclude<ChannelEvent, { type: "message" }>): strin
 
 function eventIdentity(
   kind: string,
-  { channel, account, chat, thread, id }: Edit | Deletion,
+  { channel, account, chat, thread, id }: Edit | Deletion | Reaction,
   more: readonly (string | number | null)[],
 ): string {
   return JSON.stringify([kind, channel, account, chat.id, thread?.id ?? null, id, ...more]);

@@ -19,6 +19,7 @@ import {
   type Delivery,
   deliveryOf,
   deliveryWith,
+  firstIdOf,
   isDraft,
   isText,
   reportOf,
@@ -75,7 +76,10 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const write = { kind: "outbox", row } as const;
     if (!isText(delivery)) return journal.keep([write]);
     const identity = `delivery|${row.id}|${row.state}|${row.attempts}|${row.doubts}`;
-    const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), { identity });
+    // Found again by it when somebody reacts to the message.
+    const messageId = firstIdOf(row);
+    const named = { identity, messageId };
+    const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), named);
     ports.onPoint("before-mark");
     const events = () => [report(), ...ports.onSettled(deliveryWith(delivery, row))];
     await journal.append(row.conv === noConversation ? [] : events(), [write]);

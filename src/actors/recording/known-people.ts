@@ -72,7 +72,9 @@ function authorOf(event: ConversationEvent): string | null {
       ? event.message
       : event.type === "message.edited"
         ? event.edit
-        : null;
+        : event.type === "message.reacted"
+          ? event.reaction
+          : null;
   if (place?.author === undefined) return null;
   const { channel, account, author } = place;
   return nameOf({ channel, account, id: author.id });

@@ -9,12 +9,13 @@
 import { localChannels } from "../../domain/config/index.ts";
 import { decodeVerdict } from "../../domain/decision.ts";
 import { parseSessionKey } from "../../domain/key.ts";
-import type { Inbound, Millis } from "../../domain/message.ts";
+import type { Inbound, Millis, Reaction } from "../../domain/message.ts";
 import { noConversation } from "../../domain/ports/index.ts";
 import type { ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type {
   ConversationEvent,
   MembershipRead,
+  MessageReacted,
   MessageReceived,
   SessionOverridden,
 } from "../../machines/events/events.ts";
@@ -46,6 +47,8 @@ export class Recorder {
   readonly #places = new Map<number, Place>();
   /** The member counts of each room as last written. */
   readonly #known = new Map<string, string>();
+  /** Messages of ours: a replay sends them under other ids. */
+  readonly #ours = new Map<string, true>();
   #start: Millis | null = null;
   #cfg = 0;
   #last: Millis = 0;
@@ -65,6 +68,8 @@ export class Recorder {
   /** Adds a row and yields the lines that are complete now. */
   async *add(row: RecordedRow): AsyncGenerator<RecordingLine> {
     this.#notePlace(row);
+    if (row.event.type === "delivery.sent")
+      for (const id of row.event.messageIds) remember(this.#ours, id, true);
     if (!this.#isWanted(row)) return;
     const { event, cfg, conv, code } = row;
     if (this.#start === null) {
@@ -149,6 +154,9 @@ export class Recorder {
       case "message.deleted":
         this.#once([type, at, event.deletion], () => ({ delete: event.deletion }));
         break;
+      case "message.reacted":
+        this.#once([type, at, event.reaction], () => ({ reaction: this.#reactionOf(event) }));
+        break;
       case "history.seeded": {
         const { messages } = event;
         const [first] = messages;
@@ -176,6 +184,11 @@ export class Recorder {
       default:
         this.#note(row, key);
     }
+  }
+
+  #reactionOf({ reaction }: MessageReacted): Reaction {
+    const ofSelf = reaction.ofSelf ?? this.#ours.has(reaction.id);
+    return ofSelf ? { ...reaction, ofSelf } : reaction;
   }
 
   /** A replayed message repeats its own command; an override changes only what it names. */
@@ -235,6 +248,8 @@ function placeOf(event: ConversationEvent): Place | null {
       return event.edit;
     case "message.deleted":
       return event.deletion;
+    case "message.reacted":
+      return event.reaction;
     case "history.seeded":
       return event.messages[0] ?? null;
     default:

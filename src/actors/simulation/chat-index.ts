@@ -1,7 +1,7 @@
 /**
  * Chats of a scenario
  * ===================
- * A line that edits or deletes a message, or that reports members or history, may name its chat by
+ * A line that edits or deletes a message, or that reports a reaction, members or history, may name its chat by
  * the id alone. The rest follows from the scenario's messages: an edit happens in the chat and
  * thread of its message, and a chat has the kind that its messages give. Built once, before the
  * run; it holds only messages that are edited or deleted.
@@ -23,7 +23,7 @@ export interface Places {
 }
 
 /** Kinds of lines that may name a chat by its id alone. */
-const placed = ["edit", "delete", "membership", "history"] as const;
+const placed = ["edit", "delete", "reaction", "membership", "history"] as const;
 
 /** Reads the scenario as often as needed: twice if it edits or deletes messages. */
 export function indexChats(scenario: Pick<Scenario, "lines" | "kinds" | "chats">): Places {
@@ -64,6 +64,7 @@ export function indexChats(scenario: Pick<Scenario, "lines" | "kinds" | "chats">
         return { ...line, edit: author === undefined ? edit : { ...edit, author } };
       }
       if ("delete" in line) return { ...line, delete: atMessage(line.delete) };
+      if ("reaction" in line) return { ...line, reaction: inChat(line.reaction) };
       if ("membership" in line) return { ...line, membership: inChat(line.membership) };
       if ("history" in line) return { ...line, history: inChat(line.history) };
       return line;

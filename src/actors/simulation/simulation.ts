@@ -198,6 +198,8 @@ class Simulation {
     } else if ("edit" in line) await this.#ingest(line.edit, { type: "edit", edit: line.edit });
     else if ("delete" in line)
       await this.#ingest(line.delete, { type: "delete", deletion: line.delete });
+    else if ("reaction" in line)
+      await this.#ingest(line.reaction, { type: "reaction", reaction: line.reaction });
     else if ("membership" in line) {
       const { ageMs, ...membership } = line.membership;
       this.#world.readMembers(membership, ageMs ?? 0);
@@ -290,10 +292,12 @@ type InboundLine = Extract<
   | { in: unknown }
   | { edit: unknown }
   | { delete: unknown }
+  | { reaction: unknown }
   | { membership: unknown }
   | { history: unknown }
 >;
+const inboundKinds = ["in", "edit", "delete", "reaction", "membership", "history"] as const;
 const isInbound = (line: ScenarioLine): line is InboundLine =>
-  "in" in line || "edit" in line || "delete" in line || "membership" in line || "history" in line;
+  inboundKinds.some((kind) => kind in line);
 
 const scriptName = (agentId: string, key: string | null): string => JSON.stringify([agentId, key]);

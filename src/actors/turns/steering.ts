@@ -11,7 +11,8 @@ import type { ConversationEvent } from "../../machines/events/events.ts";
 import { composeSteered } from "../../machines/prompt/prompt.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
-import { type ComposerPorts, readMessages } from "./turn-composer.ts";
+import { readOverheard } from "./read-messages.ts";
+import type { ComposerPorts } from "./turn-composer.ts";
 
 export interface SteeringPorts {
   readonly log: Log;
@@ -48,7 +49,8 @@ export function createSteering(ports: SteeringPorts): Steering {
     const news = batch.filter(({ seq }) => !result.taken.has(seq));
     if (news.length === 0) return;
     const composer = ports.composer();
-    const text = composeSteered(await readMessages(composer, news), composer.ids.next());
+    const { shown } = await readOverheard(composer, news);
+    const text = composeSteered(shown, composer.ids.next());
     if (turns.get(turnId) !== result) return;
     // Refused: the conversation keeps the messages for the next offer or turn.
     if (!(await ports.supervisor().steer(turnId, text))) return;

@@ -5,25 +5,22 @@
  * and counted.
  */
 import { agentOf } from "../../domain/config/index.ts";
-import { decodeVerdict, type Rule } from "../../domain/decision.ts";
 import type { Route } from "../../domain/message.ts";
-import type { AgentImage, EventRow, Ids, RoomReport, Store } from "../../domain/ports/index.ts";
-import { type TurnLevels, withLevels } from "../../domain/session.ts";
+import type { AgentImage, Ids, RoomReport, Store } from "../../domain/ports/index.ts";
+import { withLevels } from "../../domain/session.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
-import type { MessageRef, TurnRun } from "../../machines/events/effects.ts";
-import type { JournalEvent } from "../../machines/events/events.ts";
-import type { PromptMessage } from "../../machines/prompt/envelope.ts";
+import type { TurnRun } from "../../machines/events/effects.ts";
 import { composeHeartbeat } from "../../machines/prompt/heartbeat.ts";
 import { composeTurnPrompt, type PromptInput } from "../../machines/prompt/prompt.ts";
 import type { ExtensionCommands } from "../commands/extension-commands.ts";
 import type { Configs } from "../journal/config-versions.ts";
-import { decodeEvent } from "../protocol/event-codec.ts";
 import type { HostStep, TurnRequest } from "../protocol/host-protocol.ts";
 import type { TurnSessions } from "../sessions/turn-session.ts";
-import { type FoundMessage, messagesOf, ownText, textWithFiles } from "./attachment-names.ts";
+import { ownText, textWithFiles } from "./attachment-names.ts";
 import type { ContextTools } from "./context-tools.ts";
 import { type Heartbeats, heartbeatFor } from "./heartbeats.ts";
 import type { Media } from "./media.ts";
+import { type BatchMessage, type Overheard, readMessages, readOverheard } from "./read-messages.ts";
 
 export interface ComposerPorts {
   readonly store: Store;
@@ -41,74 +38,6 @@ export interface ComposerPorts {
   readonly watched: boolean;
 }
 
-/** A message, with the rule that decided on it. */
-export interface BatchMessage extends PromptMessage {
-  readonly author: PromptMessage["author"] & { readonly id: string };
-  readonly title: string | undefined;
-  /** Title of its thread or topic. */
-  readonly topic: string | undefined;
-  readonly rule: Rule | null;
-  readonly levels: TurnLevels;
-  readonly byOwner: boolean;
-  /** The skill it asks for. */
-  readonly skill: string | null;
-  readonly found: FoundMessage;
-}
-
-/** Reads messages by journal number, with their edits; missing ones are left out. */
-export async function readMessages(
-  { store, media }: Pick<ComposerPorts, "store"> & { readonly media: Pick<Media, "known"> },
-  refs: readonly MessageRef[],
-): Promise<BatchMessage[]> {
-  const seqs = refs.flatMap(({ seq, editSeq }) => (editSeq === undefined ? [seq] : [seq, editSeq]));
-  const rows = new Map((await store.events([...new Set(seqs)])).map((row) => [row.seq, row]));
-  return refs.flatMap(({ seq, id, editSeq }) => {
-    const row = rows.get(seq);
-    const event = row === undefined ? null : decodeEvent(row);
-    const message = row === undefined || event === null ? null : messageIn(row, event, id);
-    if (row === undefined || event === null || message === null) return [];
-    const edited = editSeq === undefined ? null : editedText(rows.get(editSeq));
-    const { author, replyTo, sentAt, chat, thread, quote, forwarded } = message.inbound;
-    return [
-      {
-        id,
-        // A message cannot be later than its receipt, whatever the platform's clock says.
-        at: Math.min(sentAt ?? message.at, message.at),
-        author: { id: author.id, name: author.name, isBot: author.isBot },
-        text: edited ?? message.inbound.text,
-        attachments: media.known(message).attachments,
-        replyTo,
-        quote,
-        forwarded,
-        title: chat.title,
-        topic: thread?.title,
-        rule: decodeVerdict(row.code ?? 0)?.rule ?? null,
-        ...messagesIn(event),
-        found: edited === null ? message : withText(message, edited),
-      },
-    ];
-  });
-}
-
-const withText = (message: FoundMessage, text: string): FoundMessage => ({
-  ...message,
-  inbound: { ...message.inbound, text },
-});
-
-/** The message with this id in a row: its message, or one of a history. */
-function messageIn(row: EventRow, event: JournalEvent, id: string): FoundMessage | null {
-  const found = messagesOf(row, event);
-  return event.type === "message.received"
-    ? (found[0] ?? null)
-    : (found.find(({ inbound }) => inbound.id === id) ?? null);
-}
-
-function messagesIn(event: JournalEvent): Pick<BatchMessage, "levels" | "byOwner" | "skill"> {
-  if (event.type !== "message.received") return { levels: {}, byOwner: false, skill: null };
-  const { levels = {}, authority, skill = null } = event;
-  return { levels, byOwner: authority.owner, skill };
-}
-
 /** The distinct prompts of the skills that a batch asks for. */
 function skillsFor(
   ports: Pick<ComposerPorts, "extensions">,
@@ -117,12 +46,6 @@ function skillsFor(
 ) {
   const names = new Set(batch.flatMap(({ skill }) => skill ?? []));
   return [...names].flatMap((name) => ports.extensions.skill(agentId, name) ?? []);
-}
-
-function editedText(row: EventRow | undefined): string | null {
-  if (row === undefined) return null;
-  const event = decodeEvent(row);
-  return event.type === "message.edited" ? event.edit.text : null;
 }
 
 /**
@@ -134,24 +57,28 @@ async function readTurn(
   { turnId, batch: addressed, context: overheard }: TurnRun,
   { conv, key, seq }: HostStep,
   signal: AbortSignal,
-): Promise<{ batch: BatchMessage[]; context: BatchMessage[]; images: readonly AgentImage[] }> {
+): Promise<Pick<Shown, "batch" | "context" | "missing"> & { images: readonly AgentImage[] }> {
   const read = await readMessages(ports, addressed);
   const found = read.map((message) => message.found);
   const { shown, images } = await ports.media.gather(key, found, signal);
   signal.throwIfAborted();
   const batch = read.map((message, index) => ({ ...message, ...shown[index] }));
-  const context = await readMessages(ports, overheard);
+  const { shown: context, missing } = await readOverheard(ports, overheard);
   ports.contextTools.opened({ turnId, conv, key, since: seq, refs: [...overheard, ...addressed] });
   const authors = new Map([...context, ...batch].map(({ id, author }) => [id, author.name]));
   return {
     batch: batch.map((message) => withParentName(message, authors)),
     context: context.map((message) => withParentName(message, authors)),
+    missing,
     images,
   };
 }
 
 /** A reply by id alone, with the author of its parent if the turn is shown the parent, too. */
-function withParentName(message: BatchMessage, authors: ReadonlyMap<string, string>): BatchMessage {
+function withParentName<Message extends Overheard>(
+  message: Message,
+  authors: ReadonlyMap<string, string>,
+): Message {
   const { replyTo } = message;
   if (replyTo === null || replyTo.authorId !== undefined || replyTo.authorIsSelf === true)
     return message;
@@ -176,7 +103,7 @@ export async function composeTurn(
   const agent = agentOf(configs.current(), ports.agentOf(key));
   const instructions = effect.heartbeat ? await ports.heartbeats.instructions(agent.id) : "";
   if (instructions === null) return null;
-  const { batch, context, images } = await readTurn(ports, effect, step, signal);
+  const { batch, context, missing, images } = await readTurn(ports, effect, step, signal);
   const spoken = batch.map((message) => ({ ...message, text: textWithFiles(message) }));
   const messagesText = batch.map(ownText).join("\n");
   const { sessionAt = seq } = effect;
@@ -188,6 +115,7 @@ export async function composeTurn(
     : promptOf(effect, {
         batch,
         context,
+        missing,
         settings,
         fence,
         skills: skillsFor(ports, agent.id, batch),
@@ -231,7 +159,9 @@ export async function composeTurn(
 
 interface Shown {
   readonly batch: readonly BatchMessage[];
-  readonly context: readonly BatchMessage[];
+  readonly context: readonly Overheard[];
+  /** Messages of the context that are not known any more. */
+  readonly missing: number;
   readonly settings: ConversationSettings;
   readonly fence: string;
   readonly skills: PromptInput["skills"];
@@ -239,13 +169,13 @@ interface Shown {
 
 function promptOf(
   effect: TurnRun,
-  { batch, context, settings, fence, skills = [] }: Shown,
+  { batch, context, missing, settings, fence, skills = [] }: Shown,
 ): string {
   return composeTurnPrompt({
     notices: { guard: effect.guard, nudge: effect.nudge },
     context,
     current: prefixed(batch, settings.messagePrefix),
-    omitted: effect.omitted + effect.context.length - context.length,
+    omitted: effect.omitted + missing,
     droppedWhileBusy: effect.droppedWhileBusy,
     afterAbort: effect.afterAbort,
     introduce: effect.introduce,
@@ -267,7 +197,7 @@ function prefixed(batch: readonly BatchMessage[], prefix: string): readonly Batc
 function roomOf(
   { route, participants }: TurnRun,
   batch: readonly BatchMessage[],
-  context: readonly BatchMessage[],
+  context: readonly Overheard[],
 ) {
   const { channel, chat } = route;
   if (chat.kind === "direct") return null;

@@ -13,6 +13,7 @@ import {
   historySchema,
   inboundSchema,
   membershipSchema,
+  reactionSchema,
 } from "../../domain/message.ts";
 import type { ChannelContext, ChannelDefinition, ChannelEvent } from "../../domain/ports/index.ts";
 
@@ -26,6 +27,7 @@ function eventSchema(channel: string, account: string): z.ZodType<ChannelEvent> 
     z.object({ type: z.literal("message"), message: inboundSchema.extend(place) }),
     z.object({ type: z.literal("edit"), edit: editSchema.extend(place) }),
     z.object({ type: z.literal("delete"), deletion: deletionSchema.extend(place) }),
+    z.object({ type: z.literal("reaction"), reaction: reactionSchema.extend(place) }),
     z.object({ type: z.literal("membership"), membership: membershipSchema.extend(place) }),
     z.object({
       type: z.literal("history"),

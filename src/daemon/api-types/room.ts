@@ -47,6 +47,17 @@ const editedSchema = z.object({ kind: z.literal("edited"), ...entry, id: text, t
 
 const deletedSchema = z.object({ kind: z.literal("deleted"), ...entry, id: text });
 
+const reactedSchema = z.object({
+  kind: z.literal("reacted"),
+  ...entry,
+  id: text.describe("platform id of the message"),
+  author: personSchema,
+  added: z.array(text),
+  removed: z.array(text),
+});
+/** Somebody's reactions to a message changed. */
+export type ReactedEntry = Shape<typeof reactedSchema>;
+
 const commandSchema = z.object({
   kind: z.literal("command"),
   ...entry,
@@ -98,6 +109,7 @@ const entrySchema = z.discriminatedUnion("kind", [
   messageSchema,
   editedSchema,
   deletedSchema,
+  reactedSchema,
   commandSchema,
   turnSchema,
   endedSchema,

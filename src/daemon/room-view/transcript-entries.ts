@@ -103,6 +103,12 @@ function otherOf(
       const { turnId } = event;
       return [{ kind: "ended", ...place, turnId, outcome: "silent", reason: "it chose so" }];
     }
+    case "message.reacted": {
+      const { id, author, added, removed } = event.reaction;
+      const { name, isBot } = author;
+      const by = { id: author.id, name: oneLine(name), isBot };
+      return [{ kind: "reacted", ...place, id, author: by, added, removed }];
+    }
     case "command.applied": {
       const { command, args, asked } = event;
       if (asked === undefined) return [];

@@ -45,6 +45,7 @@ function isThere(line: ScenarioLine, key: string, places: ReadonlySet<string>): 
   if ("in" in line) return places.has(nameOf(line.in));
   if ("edit" in line) return places.has(nameOf(line.edit));
   if ("delete" in line) return places.has(nameOf(line.delete));
+  if ("reaction" in line) return places.has(nameOf(line.reaction));
   if ("membership" in line) return places.has(nameOf(line.membership));
   if ("history" in line) return places.has(nameOf(line.history));
   if ("agent" in line) return line.agent.key === key;

@@ -11,6 +11,7 @@ import type {
   HistoryReport,
   Inbound,
   MembershipReport,
+  Reaction,
   Route,
 } from "../message.ts";
 import type { ChannelHook } from "./hook.ts";
@@ -20,6 +21,7 @@ export type ChannelEvent =
   | { readonly type: "message"; readonly message: Inbound }
   | { readonly type: "edit"; readonly edit: Edit }
   | { readonly type: "delete"; readonly deletion: Deletion }
+  | { readonly type: "reaction"; readonly reaction: Reaction }
   | { readonly type: "membership"; readonly membership: MembershipReport }
   | { readonly type: "history"; readonly history: HistoryReport };
 
@@ -32,6 +34,8 @@ export function placeOf(event: ChannelEvent) {
       return event.edit;
     case "delete":
       return event.deletion;
+    case "reaction":
+      return event.reaction;
     case "membership":
       return event.membership;
     case "history":

@@ -16,6 +16,7 @@ import {
   type Inbound,
   inboundSchema,
   membershipSchema,
+  reactionSchema,
 } from "../message.ts";
 import { scriptedRunSchema } from "./script.ts";
 
@@ -55,6 +56,7 @@ export const lineSchemas = {
   in: z.strictObject({ t, in: inboundSchema }),
   edit: z.strictObject({ t, edit: editSchema }),
   delete: z.strictObject({ t, delete: deletionSchema }),
+  reaction: z.strictObject({ t, reaction: reactionSchema }),
   membership: z.strictObject({
     t,
     // With an age it only restores what the channel already knew; no conversation receives it.

@@ -8,7 +8,7 @@
 import { type EarshotConfig, localChannels, ownValue } from "../../domain/config/index.ts";
 import type { ConfigFinding } from "../../domain/config-finding.ts";
 import type { Decision, Rule } from "../../domain/decision.ts";
-import type { HistoryReport, Inbound } from "../../domain/message.ts";
+import type { HistoryReport, Inbound, Reaction } from "../../domain/message.ts";
 import type { ChannelEvent } from "../../domain/ports/index.ts";
 import type { Authority } from "../events/events.ts";
 import { type GrantScope, type KnownPeople, noKnownPeople } from "./access-entries.ts";
@@ -194,18 +194,18 @@ const senderOf = (author: Inbound["author"] | undefined): Sender | null =>
     ? null
     : { id: author.id, isSelf: author.isSelf, isChat: author.isChat === true };
 
-/** A local channel may pass on what strangers say, and then says so. */
+/** A local channel may pass on what strangers say or do, and then says so. */
 function admitMessage(
   config: EarshotConfig,
   context: AdmissionContext,
-  message: Inbound,
+  done: Inbound | Reaction,
 ): Admission {
-  const here = message.outside === true ? { ...context, local: false } : context;
-  return admitFrom(config, here, message, senderOf(message.author));
+  const here = done.outside === true ? { ...context, local: false } : context;
+  return admitFrom(config, here, done, senderOf(done.author));
 }
 
 /**
- * Judges one event of a channel. An edit is its author's; one that names nobody is denied, also
+ * Judges one event of a channel. An edit or a reaction is its author's; one that names nobody is denied, also
  * where everybody may speak. Deletions and reads of members or history come from the
  * platform itself and pass; the messages inside a history are judged one by one by `admitHistory`.
  */
@@ -219,6 +219,8 @@ export function admit(
       return admitMessage(config, context, event.message);
     case "edit":
       return admitFrom(config, context, event.edit, senderOf(event.edit.author));
+    case "reaction":
+      return admitMessage(config, context, event.reaction);
     default:
       return {
         decision: null,

@@ -20,6 +20,8 @@ export function redactClaimCodes(event: ChannelEvent): ChannelEvent {
       return { ...event, message: redactQuoted(event.message) };
     case "edit":
       return { ...event, edit: { ...event.edit, text: withoutClaims(event.edit.text) } };
+    case "reaction":
+      return { ...event, reaction: withoutClaimsIn(event.reaction) };
     case "history": {
       const messages = event.history.messages.map(redactQuoted);
       return { ...event, history: { ...event.history, messages } };

@@ -28,7 +28,7 @@ export interface PendingMessage {
 }
 
 /** A pending message as effects name it. */
-export function refOf({ seq, id, editSeq }: PendingMessage): MessageRef {
+export function refOf({ seq, id, editSeq }: MessageRef): MessageRef {
   return editSeq === undefined ? { seq, id } : { seq, id, editSeq };
 }
 

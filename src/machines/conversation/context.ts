@@ -13,6 +13,7 @@ import type { ConversationSettings, SessionOverride } from "../../domain/setting
 import type { Outcome } from "../../domain/stream.ts";
 import { type ContextBuffer, emptyBuffer } from "../batching/context-buffer.ts";
 import type { Flush, Forming, PendingMessage } from "../batching/inbox.ts";
+import type { Note } from "../batching/notes.ts";
 import { type GuardCounters, noCounters } from "../engagement/loop-guard.ts";
 import type { StickyLedger } from "../engagement/sticky.ts";
 import type { TurnRun } from "../events/effects.ts";
@@ -88,6 +89,8 @@ export interface ConversationContext {
   readonly ledger: StickyLedger;
   readonly counters: GuardCounters;
   readonly buffer: ContextBuffer;
+  /** What else the next turn is shown, oldest first. */
+  readonly notes: readonly Note[];
   /** History was read once. */
   readonly seeded: boolean;
   /** Batches whose debounce window is open, in the order of their first messages. */
@@ -136,6 +139,7 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     ledger: {},
     counters: noCounters,
     buffer: emptyBuffer,
+    notes: [],
     seeded: false,
     forming: [],
     inbox: [],

@@ -97,6 +97,7 @@ export const actionBodies = {
   bufferSibling: on<"fellow.spoke">(messages.bufferSibling),
   applyEdit: on<"message.edited">(messages.applyEdit),
   applyDeletion: on<"message.deleted">(messages.applyDeletion),
+  noteReaction: on<"message.reacted">(messages.noteReaction),
   seedHistory: on<"history.seeded">(messages.seedHistory),
   noteMembership: on<"membership.read">(messages.noteMembership),
   adoptSettings: on<"config.changed">(session.adoptSettings),

@@ -13,6 +13,7 @@ import {
   removeBuffered,
   seedBuffer,
 } from "../batching/context-buffer.ts";
+import { addNote, removeNotes } from "../batching/notes.ts";
 import { editPending, isOvertaken, overtake, removePending } from "../batching/pending.ts";
 import { noteSpeaker, participantDaysOf } from "../engagement/humans.ts";
 import { grantCredits, removeExpiredCredits, spendCredit } from "../engagement/sticky.ts";
@@ -22,6 +23,7 @@ import type {
   MembershipRead,
   MessageDeleted,
   MessageEdited,
+  MessageReacted,
   MessageReceived,
   SiblingSpoke,
 } from "../events/events.ts";
@@ -129,6 +131,15 @@ export function applyEdit({ context }: Step, { seq, edit }: MessageEdited): void
   context.inbox = editPending(context.inbox, route, edit.id, seq);
 }
 
+/** Somebody reacted to a message of ours: shown to the next turn, and nothing else. */
+export function noteReaction({ context }: Step, { at, seq, reaction }: MessageReacted): void {
+  const { id, ofSelf, added, removed } = reaction;
+  const { ownMessages, siblingMessages, settings } = context;
+  const isOurs = ofSelf === true ? !siblingMessages.includes(id) : ownMessages.includes(id);
+  if (!isOurs || added.length + removed.length === 0) return;
+  context.notes = addNote(context.notes, { seq, id, at }, settings.context.size);
+}
+
 /** Forgets a message nobody has answered yet. What a turn has already taken stays as it was. */
 export function applyDeletion(step: Step, { deletion }: MessageDeleted): void {
   const { context } = step;
@@ -137,6 +148,7 @@ export function applyDeletion(step: Step, { deletion }: MessageDeleted): void {
     context.buffer = removeBuffered(context.buffer, deletion.id);
     drop(step, { seq: remembered.seq, id: remembered.id }, "deleted");
   }
+  context.notes = removeNotes(context.notes, deletion.id);
   const route = routeOf(deletion);
   const forming = removePending(context.forming, route, deletion.id);
   const inbox = removePending(context.inbox, route, deletion.id);

@@ -10,6 +10,7 @@ import { type Millis, sameRoute } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import { emptyBuffer, splitBuffer, takeBuffer } from "../batching/context-buffer.ts";
 import { type Flush, refOf } from "../batching/inbox.ts";
+import { takeNotes, withNotes } from "../batching/notes.ts";
 import { countHumans, isMultiHumanGroup, isPresent } from "../engagement/humans.ts";
 import type { TurnRun } from "../events/effects.ts";
 import type {
@@ -114,14 +115,18 @@ function takeOverheard({ context }: Step, { messages, past }: Flush, at: Millis)
   const [taken, left] =
     past === undefined ? [context.buffer, emptyBuffer] : splitBuffer(context.buffer, newest);
   context.buffer = left;
-  return takeBuffer(taken, at, context.settings.context.maxAgeMs);
+  const { maxAgeMs } = context.settings.context;
+  const before = past === undefined ? Number.POSITIVE_INFINITY : newest;
+  const [notes, notesLeft] = takeNotes(context.notes, before, at, maxAgeMs);
+  context.notes = notesLeft;
+  return { ...takeBuffer(taken, at, maxAgeMs), notes };
 }
 
 function orderOf(step: Step, event: SlotGranted, flush: Flush, guard: boolean): TurnRun {
   const { context, effects } = step;
   const { settings, participants, membership } = context;
   const { at, turnId } = event;
-  const { shown, aged, omitted } = takeOverheard(step, flush, at);
+  const { shown, aged, omitted, notes } = takeOverheard(step, flush, at);
   const isPast = flush.past !== undefined;
   const introduced = isPast ? context.turnSeq > 1 : context.introduced;
   const newest = flush.messages.at(-1);
@@ -135,9 +140,7 @@ function orderOf(step: Step, event: SlotGranted, flush: Flush, guard: boolean): 
     turn: context.turnSeq,
     attempt: 1,
     batch: flush.messages.map(refOf),
-    context: shown.map(({ seq, id, editSeq }) =>
-      editSeq === undefined ? { seq, id } : { seq, id, editSeq },
-    ),
+    context: withNotes(shown.map(refOf), notes),
     omitted,
     droppedWhileBusy: context.droppedWhileBusy,
     route: flush.route,

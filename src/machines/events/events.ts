@@ -6,7 +6,7 @@
  * and come in with the event.
  */
 import type { Membership } from "../../domain/decision.ts";
-import type { Deletion, Edit, Inbound, Millis, Route } from "../../domain/message.ts";
+import type { Deletion, Edit, Inbound, Millis, Reaction, Route } from "../../domain/message.ts";
 import type { TurnLevels } from "../../domain/session.ts";
 import type { ConversationSettings, SessionOverride } from "../../domain/settings.ts";
 
@@ -67,6 +67,13 @@ export interface MessageDeleted {
   readonly at: Millis;
   readonly seq: number;
   readonly deletion: Deletion;
+}
+/** Somebody reacted to a message, or took that back. Remembered if it is ours; decides nothing. */
+export interface MessageReacted {
+  readonly type: "message.reacted";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly reaction: Reaction;
 }
 /** Cold start: older messages read from the platform, oldest first. Remembered, never decided. */
 export interface HistorySeeded {
@@ -316,6 +323,7 @@ export type ConversationEvent =
   | SiblingSpoke
   | MessageEdited
   | MessageDeleted
+  | MessageReacted
   | HistorySeeded
   | MembershipRead
   | DeadlineDue

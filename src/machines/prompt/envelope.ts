@@ -36,6 +36,8 @@ export interface PromptMessage {
   readonly replyTo: Inbound["replyTo"];
   readonly quote?: Inbound["quote"];
   readonly forwarded?: Inbound["forwarded"];
+  /** What its author did to a message of ours, whose text it has. */
+  readonly reaction?: { readonly added: readonly string[]; readonly removed: readonly string[] };
 }
 
 const quoteUnitsMax = 280;
@@ -46,6 +48,7 @@ const urlUnitsMax = 300;
 
 /** A message: one line of ours, then what is said, what is attached, what it answers. */
 export function envelope(message: PromptMessage, fence: string): string {
+  if (message.reaction !== undefined) return reacted(message, message.reaction, fence);
   const bot = message.author.isBot ? " (bot)" : "";
   const lines = [
     `[id ${escapeLabel(message.id, fence)}, ${timeOf(message.at)}] ${escapeLabel(message.author.name, fence)}${bot}:`,
@@ -59,6 +62,24 @@ export function envelope(message: PromptMessage, fence: string): string {
   if (message.replyTo !== null) lines.push(`  ${parentOf(message.replyTo, fence)}`);
   if (quote !== undefined) lines.push(`  ${quoted(quote, fence)}`);
   return lines.join("\n");
+}
+
+/** `[2025-11-21 04:40:00 UTC] Ann reacted 👍 to your message id:p1 “Hello”` */
+function reacted(
+  { id, at, author, text }: PromptMessage,
+  { added, removed }: NonNullable<PromptMessage["reaction"]>,
+  fence: string,
+): string {
+  const emoji = (list: readonly string[]) => escapeLine(list.join(" "), noteUnitsMax, fence);
+  const instead = removed.length === 0 ? "" : ` instead of ${emoji(removed)}`;
+  const did =
+    added.length === 0
+      ? `took back ${emoji(removed)} from`
+      : `reacted ${emoji(added)}${instead} to`;
+  const bot = author.isBot ? " (bot)" : "";
+  const words = text === "" ? "" : ` “${escapeLine(text, quoteUnitsMax, fence)}”`;
+  const name = `${escapeLabel(author.name, fence)}${bot}`;
+  return `[${timeOf(at)}] ${name} ${did} your message id:${escapeLabel(id, fence)}${words}`;
 }
 
 const timeOf = (at: Millis): string =>

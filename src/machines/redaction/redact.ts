@@ -16,7 +16,20 @@ type Fields = Record<string, unknown>;
 
 /** Names that the config gave, and words that are chosen from a list. */
 const plainFields: ReadonlySet<string> = new Set([
-  ...["channel", "account", "kind", "agentId", "send", "crash", "emoji", "tool", "as", "mime"],
+  ...[
+    "channel",
+    "account",
+    "kind",
+    "agentId",
+    "send",
+    "crash",
+    "emoji",
+    "added",
+    "removed",
+    "tool",
+    "as",
+    "mime",
+  ],
   ...["claim"],
 ]);
 /** Ids of the platform's: replaced letter by letter, whatever they say. */
@@ -30,6 +43,7 @@ const idFields: ReadonlySet<string> = new Set([
     "teamId",
     "groupId",
     "editId",
+    "reactionId",
     "chat",
     "thread",
     "code",

@@ -102,6 +102,8 @@ function routableOf(event: ChannelEvent): Parameters<typeof resolveRoute>[1] {
       return withAuthor(event.edit, event.edit.author);
     case "delete":
       return withAuthor(event.deletion, undefined);
+    case "reaction":
+      return event.reaction;
     case "membership":
       return withAuthor(event.membership, undefined);
     case "history":

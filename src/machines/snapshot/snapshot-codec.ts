@@ -72,6 +72,9 @@ const bufferEntry = z.union([
   z.tuple([seq, z.string(), millis, z.string(), form.flag, seq]),
 ]);
 
+/** Number, the message it is about, heard (from base). */
+const note = z.tuple([seq, z.string(), millis]);
+
 const table: { readonly [Name in keyof StoredContext]: Field<StoredContext[Name]> } = {
   participants: field("p", z.array(participant))(
     (list, base) => (list.length === 0 ? undefined : list.map((one) => packPerson(one, base))),
@@ -112,6 +115,11 @@ const table: { readonly [Name in keyof StoredContext]: Field<StoredContext[Name]
       entries: entries.map((entry) => unpackEntry(entry, base)),
       dropped,
     }),
+  ),
+  notes: field("nt", z.array(note))(
+    (notes, base) =>
+      notes.length === 0 ? undefined : notes.map(({ seq, id, at }) => [seq, id, at - base]),
+    (notes, base) => notes.map(([seq, id, at]) => ({ seq, id, at: base + at })),
   ),
   seeded: flag("s"),
   forming: plain("f", z.array(form.forming)),

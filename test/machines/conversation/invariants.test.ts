@@ -68,8 +68,12 @@ function accountForAll(rig: Rig): void {
 }
 
 describe("invariant 3: what is no message decides nothing", () => {
-  test.prop([fc.array(fc.constantFrom("edit", "delete", "command", "membership"), { size: "+1" })])(
-    "edits, deletions, commands and member reads leave credits, buffer and guard as they were",
+  test.prop([
+    fc.array(fc.constantFrom("edit", "delete", "reaction", "command", "membership"), {
+      size: "+1",
+    }),
+  ])(
+    "edits, deletions, reactions, commands and member reads leave credits, buffer and guard as they were",
     (kinds) => {
       const rig = running();
       rig.reply();
@@ -79,6 +83,7 @@ describe("invariant 3: what is no message decides nothing", () => {
         const at = rig.now;
         if (kind === "edit") rig.edit("unknown", "text");
         if (kind === "delete") rig.remove("unknown");
+        if (kind === "reaction") rig.react("unknown");
         if (kind === "command")
           rig.step({ type: "command.applied", at, command: "status", args: [] });
         if (kind === "membership") {

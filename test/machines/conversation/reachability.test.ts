@@ -253,6 +253,7 @@ describe("the chart as a document", () => {
       "message.received": true,
       "message.edited": true,
       "message.deleted": true,
+      "message.reacted": true,
       "history.seeded": true,
       "membership.read": true,
       "deadline.due": true,

@@ -1,6 +1,8 @@
 /** The terminal and the webhook channel as the channel contract sees them: no wire, one place. */
+import { z } from "zod";
 import { createTerminal } from "../../../src/adapters/channels/terminal/channel.ts";
 import { createWebhook } from "../../../src/adapters/channels/webhook/channel.ts";
+import { postedEvents } from "../../../src/adapters/channels/webhook/events.ts";
 import { inboundSchema, type Route } from "../../../src/domain/message.ts";
 import type { ChannelDefinition } from "../../../src/domain/ports/index.ts";
 import type { ChannelContract } from "../../../src/testing/channel-contract.ts";
@@ -46,10 +48,11 @@ export function webhookContract(): ChannelContract {
   return {
     name: "webhook",
     definition: webhook.definition as ChannelDefinition,
-    can: [],
+    can: ["react"],
     async world() {
       const before = webhook.sent().length;
       let deliver: (text: string) => string = () => "";
+      let react: (reaction: object) => void = () => {};
       return {
         config: {},
         secrets: [],
@@ -69,8 +72,20 @@ export function webhookContract(): ChannelContract {
             channel.take([{ type: "message", message }]);
             return id;
           };
+          const { bodyFor } = postedEvents(
+            {
+              channel: z.literal("webhook").default("webhook"),
+              account: z.string().default("default"),
+            },
+            false,
+          );
+          react = (reaction) => channel.take(bodyFor({ reaction }).parse({ reaction }));
         },
         say: async ({ text }) => deliver(text),
+        async react(id, emoji, on) {
+          const change = on ? { added: [emoji] } : { removed: [emoji] };
+          react({ chat: "room", id, author: { id: "ann" }, ...change });
+        },
         route: (): Route => ({
           channel: "webhook",
           account: "default",

@@ -14,7 +14,7 @@ import { type Overrides, settingsWith } from "../runtime/conversation-rig.ts";
 /** What a story looks at; a part, so that other versions of the machine can have stories, too. */
 export type StoryContext = Pick<
   ConversationContext,
-  "run" | "forming" | "inbox" | "quietAt" | "relays" | "buffer" | "turnSeq"
+  "run" | "forming" | "inbox" | "quietAt" | "relays" | "buffer" | "turnSeq" | "ownMessages"
 >;
 
 export interface RandomStory {
@@ -147,6 +147,12 @@ export function createRandomStory(seed: number): RandomStory {
       () => ({ type: "message.edited", at, seq, edit: { ...place, id, text: "edited" } }),
       () => ({ type: "message.deleted", at, seq, deletion: { ...place, id } }),
       () => ({ type: "message.deleted", at, seq, deletion: { ...place, id } }),
+      () => {
+        const author = { id: "bob", name: "Bob", isBot: false, isSelf: false };
+        const id = context.ownMessages.at(-1) ?? "unknown";
+        const reaction = { ...place, id, author, added: ["👍"], removed: [] };
+        return { type: "message.reacted", at, seq, reaction };
+      },
       () => ({ type: "disengage", at }),
       () => ({ type: "run.aborted", at, by: "ann" }),
       () => ({ type: "host.recovered", at, ...(often(0.5) ? { restarted: true as const } : {}) }),

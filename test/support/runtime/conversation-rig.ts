@@ -168,6 +168,15 @@ export class Rig {
     this.step({ type: "message.deleted", at: this.now, seq: this.#seq, deletion });
   }
 
+  /** Bob reacts to a message. */
+  react(id: string): void {
+    this.#seq += 1;
+    const author = { id: "bob", name: "Bob", isBot: false, isSelf: false };
+    const place = { channel: "test", account: "default", chat: this.#place(), thread: null };
+    const reaction = { ...place, id, author, added: ["👍"], removed: [] };
+    this.step({ type: "message.reacted", at: this.now, seq: this.#seq, reaction });
+  }
+
   #place() {
     const { id, kind } = this.#chat;
     return { id, kind };

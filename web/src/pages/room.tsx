@@ -348,6 +348,10 @@ function whyOf(row: LineRow | null, explained: Explained | null, agentName: stri
     const verdict = { decision: "command", rule: "command" } as const;
     return { ...blank, of: `${shownName(row.entry.author.name)}, ${at}`, verdict };
   }
+  if (row.kind === "reaction") {
+    const note = "The next turn is shown reactions to the agent’s messages. They decide nothing.";
+    return { ...blank, of: `${shownName(row.entry.author.name)}, ${at}`, note };
+  }
   const of = `${shownName(agentName)}, ${at}`;
   if (row.kind === "quiet")
     return { ...blank, of, note: "A turn of the agent that left no words in the room." };

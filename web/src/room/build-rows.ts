@@ -171,6 +171,8 @@ function rowOf(entry: RoomEntry, about: About): LineRow | null {
     }
     case "command":
       return { kind: "command", key, entry };
+    case "reacted":
+      return { kind: "reaction", key, entry };
     case "said": {
       // What it replaced shows its text; where that is not loaded it is a line of its own.
       if (entry.edits !== undefined && about.said.has(entry.edits)) return null;

@@ -9,7 +9,15 @@ import { Chip, Face, type FaceKind } from "../ui/chip.tsx";
 import { FileWords } from "../ui/file-label.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Prose } from "../ui/markdown.tsx";
-import type { AgentRow, CommandRow, LineRow, PersonRow, QuietRow, Quoted } from "./transcript.ts";
+import type {
+  AgentRow,
+  CommandRow,
+  LineRow,
+  PersonRow,
+  QuietRow,
+  Quoted,
+  ReactionRow,
+} from "./transcript.ts";
 
 interface LineProps {
   readonly row: LineRow;
@@ -58,6 +66,7 @@ export class Line extends Component<LineProps> {
         {row.kind === "person" && <Person row={row} />}
         {row.kind === "command" && <Command row={row} />}
         {row.kind === "agent" && <Agent row={row} agentName={agentName} />}
+        {row.kind === "reaction" && <Reacted row={row} />}
         {row.kind === "quiet" && <Quiet row={row} agentName={agentName} />}
       </div>
     );
@@ -220,6 +229,21 @@ function Quiet({ row, agentName }: { readonly row: QuietRow; readonly agentName:
       <bdi class={`text ${outcome === "failed" ? "bad" : "muted"}`}>
         {shownName(agentName)} {quietWords[outcome]}
         {reason === null ? "" : `: ${shownText(reason)}`}
+      </bdi>
+    </Body>
+  );
+}
+
+function Reacted({ row }: { readonly row: ReactionRow }) {
+  const { author, at, added, removed } = row.entry;
+  const parts = [
+    added.length === 0 ? "" : `reacted ${added.join(" ")}`,
+    removed.length === 0 ? "" : `took back ${removed.join(" ")}`,
+  ].filter((part) => part !== "");
+  return (
+    <Body name={author.name} kind={author.isBot ? "bot" : "person"} time={clockTime(at)}>
+      <bdi class="text muted">
+        {shownName(author.name)} {shownName(parts.join(", "))}
       </bdi>
     </Body>
   );

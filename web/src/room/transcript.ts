@@ -8,6 +8,7 @@ import type {
   CommandEntry,
   EndedEntry,
   MessageEntry,
+  ReactedEntry,
   ReplyEntry,
   RoomEntry,
 } from "../../../src/daemon/api-types/room.ts";
@@ -47,12 +48,17 @@ export interface QuietRow {
   readonly key: string;
   readonly entry: EndedEntry;
 }
+export interface ReactionRow {
+  readonly kind: "reaction";
+  readonly key: string;
+  readonly entry: ReactedEntry;
+}
 export interface DayRow {
   readonly kind: "day";
   readonly key: string;
   readonly at: number;
 }
-export type LineRow = PersonRow | CommandRow | AgentRow | QuietRow;
+export type LineRow = PersonRow | CommandRow | AgentRow | QuietRow | ReactionRow;
 export type Row = LineRow | DayRow;
 
 /** Distinguishes the messages of one journal row: read history has several messages in one. */

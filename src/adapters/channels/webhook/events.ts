@@ -1,7 +1,7 @@
 /**
- * What a program may post: a message, or an edit, a deletion or a member count, in the form of a line
- * of a scenario (docs/guide/scenarios.md): `{ "edit": { … } }`, `{ "delete": { … } }`,
- * `{ "membership": { … } }`.
+ * What a program may post: a message, or an edit, a deletion, a reaction or a member count, in the form
+ * of a line of a scenario (docs/guide/scenarios.md): `{ "edit": { … } }`, `{ "delete": { … } }`,
+ * `{ "reaction": { … } }`, `{ "membership": { … } }`.
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
@@ -10,6 +10,7 @@ import {
   editSchema,
   inboundSchema,
   membershipSchema,
+  reactionSchema,
 } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
 
@@ -42,6 +43,12 @@ export function postedEvents(place: PostedPlace, outside: boolean): PostedEvents
     delete: z
       .strictObject({ delete: deletionSchema.extend(place) })
       .transform((posted): ChannelEvent => ({ type: "delete", deletion: posted.delete })),
+    reaction: z.strictObject({ reaction: reactionSchema.extend(place) }).transform(
+      ({ reaction }): ChannelEvent => ({
+        type: "reaction",
+        reaction: outside ? { ...reaction, outside } : reaction,
+      }),
+    ),
     membership: z
       .strictObject({ membership: membershipSchema.extend(place) })
       .transform(({ membership }): ChannelEvent => ({ type: "membership", membership })),
