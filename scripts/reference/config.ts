@@ -8,6 +8,7 @@
  */
 
 import { overrideFields } from "../../src/domain/config/conversation/overrides.ts";
+import { roomFields } from "../../src/domain/config/daemon/rooms.ts";
 import { configSchema } from "../../src/domain/config/daemon/schema.ts";
 import { jsonSchemaOf } from "../../src/domain/config/docs/json-schema.ts";
 import { isPlain } from "../../src/domain/config/parse/overlay.ts";
@@ -58,6 +59,7 @@ const placeholders: Readonly<Record<string, string>> = {
   channels: "channel",
   accounts: "account",
   groups: "group",
+  topics: "topic",
   byChannel: "channel",
   broadcast: "place",
   identityLinks: "person",
@@ -93,8 +95,11 @@ function resolved(schema: unknown, defs: Json): unknown {
   return Object.fromEntries(Object.entries(rest).map(([key, part]) => [key, resolved(part, defs)]));
 }
 
+/** Fields of every level of a room are listed once, for the channel. */
 const isOverride = (path: string, name: string) =>
-  path !== "" && Object.hasOwn(overrideFields, name);
+  path !== "" &&
+  (Object.hasOwn(overrideFields, name) ||
+    (Object.hasOwn(roomFields, name) && /^(?:channels\..*\.\w+|conversations)\.</u.test(path)));
 
 const optionsOf = ({ anyOf, oneOf }: Json): readonly Json[] =>
   [...listOf(anyOf), ...listOf(oneOf)].map(objectOf);
@@ -131,7 +136,7 @@ function mapped(schema: Json, value: Json, path: string): ConfigKey[] {
   const named = `${path}.<${placeholders[path.split(".").at(-1) ?? ""] ?? "name"}>`;
   const [first, ...more] = below(value, named, false);
   if (first === undefined) {
-    const about = "Any of the sections that may be overridden.";
+    const about = "Any of the sections that may be overridden, and the settings of a room.";
     return [{ path: named, type: "object", default: null, required: false, about }];
   }
   if (first.path !== named || more.length > 0) return [first, ...more];
@@ -230,7 +235,7 @@ function tables(schema: Json): string {
       const page = pages[name];
       const more = page === undefined ? "" : ` More: [${page}](${page}).`;
       const also = Object.hasOwn(overrideFields, name)
-        ? " May be overridden for an agent, a channel, an account or a conversation."
+        ? " May be overridden for an agent, a channel, an account, a group, a topic or a conversation."
         : "";
       const own = keys.filter(({ path }) => path.split(/[.[]/u)[0] === name);
       const head = ["| key | type | default | |", "|---|---|---|---|"];

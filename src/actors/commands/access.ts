@@ -7,7 +7,7 @@
  */
 import { oneLine } from "../../domain/sanitize.ts";
 import type { Grant } from "../../machines/access/access-entries.ts";
-import { accessOf } from "../../machines/access/access-rules.ts";
+import { accessOf, listedRoom } from "../../machines/access/access-rules.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
 
 const shownMax = 30;
@@ -45,10 +45,11 @@ export async function allowlistText(
   return `${shown(id)} is off the list of ${where}, from the next message on.`;
 }
 
-/** The config's own list for this group. */
+/** The config's own list for this group or topic. */
 function ownListOf({ configs }: CommandPorts, { asked }: CommandAbout) {
-  const { channel, account, chat } = asked.route;
-  return accessOf(configs.current(), channel, account).groups.get(chat.id)?.allowFrom;
+  const { channel, account, chat, thread } = asked.route;
+  const rules = accessOf(configs.current(), channel, account);
+  return listedRoom(rules, chat.id, thread?.id)?.allowFrom;
 }
 
 function listText(ports: CommandPorts, about: CommandAbout): string {

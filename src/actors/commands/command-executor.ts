@@ -4,7 +4,7 @@
  * in between. The answer is an outbox row of its own, numbered by the journal: it belongs to no
  * turn, grants no credit and is in no transcript.
  */
-import { agentOf } from "../../domain/config/index.ts";
+import { agentIn } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { OutboxRow, StoreWrite } from "../../domain/ports/index.ts";
 import {
@@ -54,7 +54,7 @@ export function createCommandExecutor(ports: CommandPorts): CommandExecutor {
     // Its agent was removed from the config: no one is left to execute it.
     if (!config.agents.list.some(({ id }) => id === ports.agentOf(key)))
       return { writes: [], row: null };
-    const agent = agentOf(config, ports.agentOf(key));
+    const agent = agentIn(config, ports.agentOf(key), key);
     const session = await store.sessionOf(conv);
     const before = changed.get(conv) ?? session?.settings ?? defaultSessionSettings;
     const calls = effect.calls as readonly CommandCall[];

@@ -6,7 +6,8 @@
 import type { EarshotConfig } from "../../domain/config/index.ts";
 // Not through the folder's index: a restarted thread does not need its schemas.
 import { resolveSettings, type SettingsScope } from "../../domain/config/resolve/resolve.ts";
-import { defaultAccount, parseSessionKey, type SessionKeyParts } from "../../domain/key.ts";
+import { hasOwnSettings, scopeOfKey } from "../../domain/config/resolve/rooms.ts";
+import { parseSessionKey, type SessionKeyParts } from "../../domain/key.ts";
 import type { ChatKind } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 
@@ -19,20 +20,18 @@ export function settingsFor(
   const parts = parseSessionKey(key);
   const scope: SettingsScope = {
     agentId: parts.agentId,
-    key,
-    channel: "channel" in parts ? parts.channel : "",
-    account: "account" in parts ? parts.account : defaultAccount,
+    ...scopeOfKey(parts, key),
     chatKind: chatKindOf(parts),
   };
-  return dependOnKey(config, key)
+  return dependOnKey(config, scope)
     ? resolveSettings(config, scope, version)
     : shared(config, scope, version);
 }
 
-/** Whether the config names this conversation, by its key or by a prefix of it. */
-function dependOnKey({ conversations, session }: EarshotConfig, key: string): boolean {
-  if (Object.hasOwn(conversations, key)) return true;
-  return session.sendPolicy.rules.some(({ match }) => match.keyPrefix !== undefined);
+/** Whether the config names this conversation: its group, its topic, its key or a prefix of it. */
+function dependOnKey(config: EarshotConfig, scope: SettingsScope): boolean {
+  if (hasOwnSettings(config, scope)) return true;
+  return config.session.sendPolicy.rules.some(({ match }) => match.keyPrefix !== undefined);
 }
 
 const known = new WeakMap<EarshotConfig, Map<string, ConversationSettings>>();

@@ -4,7 +4,7 @@
  * one in the room can know. Messages are read with their edits; deleted or pruned ones are left out
  * and counted.
  */
-import { agentOf } from "../../domain/config/index.ts";
+import { agentIn } from "../../domain/config/index.ts";
 import type { Route } from "../../domain/message.ts";
 import type { AgentImage, Ids, RoomReport, Store } from "../../domain/ports/index.ts";
 import { withLevels } from "../../domain/session.ts";
@@ -100,7 +100,7 @@ export async function composeTurn(
   const { configs, sessions } = ports;
   const { turnId, route } = effect;
   const settings = configs.settings(key);
-  const agent = agentOf(configs.current(), ports.agentOf(key));
+  const agent = agentIn(configs.current(), ports.agentOf(key), key);
   const instructions = effect.heartbeat ? await ports.heartbeats.instructions(agent.id) : "";
   if (instructions === null) return null;
   const { batch, context, missing, images } = await readTurn(ports, effect, step, signal);

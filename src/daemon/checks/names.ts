@@ -65,6 +65,10 @@ function* peopleIn({ access, channels, commands }: EarshotConfig): Generator<Nam
 }
 
 type Rules = Pick<EarshotConfig["channels"][string], "allowFrom" | "groupAllowFrom" | "groups">;
+interface Listed {
+  readonly allowFrom?: readonly string[] | undefined;
+  readonly topics?: Readonly<Record<string, Listed>> | undefined;
+}
 
 function* rulesOf(rules: Rules, path: Path, channel: string): Generator<Named> {
   yield* listed(rules.allowFrom, [...path, "allowFrom"], channel);
@@ -72,11 +76,17 @@ function* rulesOf(rules: Rules, path: Path, channel: string): Generator<Named> {
   yield* grouped(rules.groups, [...path, "groups"], channel);
 }
 
-function* grouped(groups: Rules["groups"], path: Path, channel: string | null): Generator<Named> {
-  for (const [name, { allowFrom }] of Object.entries(groups ?? {})) {
+function* grouped(
+  groups: Readonly<Record<string, Listed>> | undefined,
+  path: Path,
+  channel: string | null,
+): Generator<Named> {
+  for (const [name, { allowFrom, topics }] of Object.entries(groups ?? {})) {
     const named = apart([...path, name], name, channel);
     yield named;
     yield* listed(allowFrom, [...path, name, "allowFrom"], named.channel);
+    for (const [id, topic] of Object.entries(topics ?? {}))
+      yield* listed(topic.allowFrom, [...path, name, "topics", id, "allowFrom"], named.channel);
   }
 }
 

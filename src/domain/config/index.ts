@@ -21,7 +21,9 @@ export {
 } from "./parse/parse.ts";
 export { isSecretPath, mapTexts, secretValues, withoutSecrets } from "./parse/secrets.ts";
 export { agentOf, defaultAgentId } from "./resolve/agent.ts";
+export { agentIn } from "./resolve/agent-in-room.ts";
 export { type FirstReadSettings, resolveFirstRead } from "./resolve/first-read.ts";
 export { heartbeatKeys, resolveHeartbeat } from "./resolve/heartbeat.ts";
 export { resolveMedia } from "./resolve/media.ts";
 export { resolveSettings } from "./resolve/resolve.ts";
+export { namesInRooms, roomOrigins } from "./resolve/rooms.ts";

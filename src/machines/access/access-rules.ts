@@ -22,10 +22,14 @@ export interface AccessRules {
   /** Where in the config each of them is set, or where it would be set. */
   readonly places: Readonly<Record<"allowFrom" | "groupPolicy", string>>;
 }
-export interface GroupRules {
+interface TopicRules {
   readonly enabled: boolean;
   /** Undefined: no list of its own. */
   readonly allowFrom: People | undefined;
+}
+export interface GroupRules extends TopicRules {
+  /** By platform id. */
+  readonly topics: ReadonlyMap<string, TopicRules>;
 }
 
 const sets = new WeakMap<readonly string[], People>();
@@ -75,23 +79,53 @@ export function accessOf(config: EarshotConfig, channel: string, account: string
   return getOrCreate(accounts, account, () => compile(config, channel, account));
 }
 
+type ListedGroup = GroupAccess & {
+  readonly topics?: Readonly<Record<string, GroupAccess>> | undefined;
+};
+
 /**
  * The groups of a place by platform id: the general ones of this channel, then its own over them.
  */
 function groupsOf(
   general: Readonly<Record<string, GroupAccess>>,
-  own: Readonly<Record<string, GroupAccess>> | undefined,
+  own: Readonly<Record<string, ListedGroup>> | undefined,
   channel: string,
 ): ReadonlyMap<string, GroupRules> {
   const groups = new Map<string, GroupRules>();
   const prefix = `${channel}:`;
-  const add = (id: string, { enabled, allowFrom }: GroupAccess) =>
-    groups.set(id, { enabled, allowFrom: allowFrom && peopleOf(allowFrom, channel) });
+  const rulesOf = ({ enabled, allowFrom }: GroupAccess): TopicRules => ({
+    enabled,
+    allowFrom: allowFrom && peopleOf(allowFrom, channel),
+  });
+  const add = (id: string, { topics = {}, ...group }: ListedGroup) => {
+    const own = Object.entries(topics).map(([name, topic]) => [name, rulesOf(topic)] as const);
+    groups.set(id, { ...rulesOf(group), topics: new Map(own) });
+  };
   for (const [id, entry] of Object.entries(general))
     if (id.startsWith(prefix)) add(id.slice(prefix.length), entry);
   for (const [id, entry] of Object.entries(own ?? {}))
     add(id.startsWith(prefix) ? id.slice(prefix.length) : id, entry);
   return groups;
+}
+
+/** What is listed for a room: its topic's own rules over its group's. */
+export interface ListedRoom extends TopicRules {
+  /** What says so. */
+  readonly by: "group" | "topic";
+}
+
+/** The rules of the room where something was said; undefined: its group is not listed. */
+export function listedRoom(
+  rules: AccessRules,
+  chatId: string,
+  threadId: string | undefined,
+): ListedRoom | undefined {
+  const group = rules.groups.get(chatId);
+  if (group === undefined) return undefined;
+  const topic = threadId === undefined ? undefined : group.topics.get(threadId);
+  if (topic === undefined || !group.enabled) return { ...group, by: "group" };
+  if (!topic.enabled || topic.allowFrom !== undefined) return { ...topic, by: "topic" };
+  return { ...group, by: "group" };
 }
 
 function compile(config: EarshotConfig, channel: string, account: string): AccessRules {

@@ -12,7 +12,7 @@ import type { HistoryReport, Inbound, Reaction } from "../../domain/message.ts";
 import type { ChannelEvent } from "../../domain/ports/index.ts";
 import type { Authority } from "../events/events.ts";
 import { type GrantScope, type KnownPeople, noKnownPeople } from "./access-entries.ts";
-import { type AccessRules, accessOf, names, peopleOf } from "./access-rules.ts";
+import { type AccessRules, accessOf, listedRoom, names, peopleOf } from "./access-rules.ts";
 
 export interface AdmissionContext {
   /** The channel is local: its author is the operator. */
@@ -47,6 +47,7 @@ interface Place {
   readonly channel: string;
   readonly account: string;
   readonly chat: { readonly id: string; readonly kind: "direct" | "group" | "channel" };
+  readonly thread?: { readonly id: string } | null;
 }
 type AccessCheck = { readonly rule: Rule | null; readonly explanation: string };
 
@@ -88,15 +89,16 @@ function checkDirect({ rules, place, sender, owner, is }: Case): AccessCheck {
 /** Groups that are heard at all, and who is heard in them. No role and no pairing counts here. */
 function checkGroup({ rules, place, sender, is }: Case): AccessCheck {
   if (rules.groupPolicy === "disabled") return refused("group-policy", "groups are switched off");
-  const group = rules.groups.get(place.chat.id);
+  const group = listedRoom(rules, place.chat.id, place.thread?.id);
+  const by = group?.by ?? "group";
   if (group !== undefined && !group.enabled)
-    return refused("group-policy", "this group is switched off in groups");
+    return refused("group-policy", `this ${by} is switched off in groups`);
   const only = group?.allowFrom;
   if (only === undefined && rules.groupPolicy === "open") return passed("groups are open");
   const onGroupList = only !== undefined && names(only, place.channel, sender.id);
-  if (onGroupList) return passed("the sender is on this group's allowFrom");
+  if (onGroupList) return passed(`the sender is on this ${by}'s allowFrom`);
   if (only !== undefined)
-    return refused("group-policy", "the sender is not on this group's allowFrom");
+    return refused("group-policy", `the sender is not on this ${by}'s allowFrom`);
   if (names(rules.groupAllowFrom, place.channel, sender.id))
     return passed("the sender is on groupAllowFrom");
   if (is("group")) return passed("an owner put the sender on the list of groups");
@@ -126,8 +128,8 @@ function mayCommand({ config, rules, place, sender, is }: Case): boolean {
     const paired = rules.dmPolicy === "pairing" && is("paired");
     return paired || is("direct") || names(rules.allowFrom, place.channel, sender.id);
   }
-  const group = rules.groups.get(place.chat.id)?.allowFrom;
-  if (group !== undefined) return names(group, place.channel, sender.id);
+  const room = listedRoom(rules, place.chat.id, place.thread?.id)?.allowFrom;
+  if (room !== undefined) return names(room, place.channel, sender.id);
   return is("group") || names(rules.groupAllowFrom, place.channel, sender.id);
 }
 
@@ -171,15 +173,19 @@ function admitFrom(
 export function takesClaims(config: EarshotConfig, place: Place): boolean {
   const rules = accessOf(config, place.channel, place.account);
   if (place.chat.kind === "direct") return rules.dmPolicy !== "disabled";
-  return rules.groupPolicy !== "disabled" && rules.groups.get(place.chat.id)?.enabled !== false;
+  if (rules.groupPolicy === "disabled") return false;
+  return listedRoom(rules, place.chat.id, place.thread?.id)?.enabled !== false;
 }
 
 /** Whether anything is heard in that place: our own agents are on no list of people. */
-export function hearsPlace(config: EarshotConfig, { channel, account, chat }: Place): boolean {
+export function hearsPlace(
+  config: EarshotConfig,
+  { channel, account, chat, thread }: Place,
+): boolean {
   const rules = accessOf(config, channel, account);
   if (chat.kind === "direct") return rules.dmPolicy !== "disabled";
   if (rules.groupPolicy === "disabled") return false;
-  const group = rules.groups.get(chat.id);
+  const group = listedRoom(rules, chat.id, thread?.id);
   if (group !== undefined) return group.enabled;
   return rules.groupPolicy === "open" || rules.groupAllowFrom.size > 0;
 }

@@ -4,7 +4,7 @@
  * table with the words they know, the silent token. Names of other bots are replaced alike wherever
  * they are, inside other words too, because that is how they are looked for.
  */
-import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
+import { agentOf, type EarshotConfig, namesInRooms } from "../../domain/config/index.ts";
 import { claimIn } from "../access/codes.ts";
 import { saysStop } from "../commands/abort-words.ts";
 import { commandList, commandNamed } from "../commands/table.ts";
@@ -51,7 +51,8 @@ export class TextRedactor {
   /** `key`: the same key gives the same pseudonyms. */
   constructor(key: string, config: EarshotConfig) {
     const { list } = config.agents;
-    const aliases = list.flatMap(({ id }) => agentOf(config, id).aliases);
+    const ofAgents = list.flatMap(({ id }) => agentOf(config, id).aliases);
+    const aliases = [...ofAgents, ...namesInRooms(config)];
     const silent = [config.silent.token, ...list.flatMap((agent) => agent.silent?.token ?? [])];
     this.#plainNames = [...new Set([...aliases, ...silent].map(lowered))].filter(
       (name) => name !== "",

@@ -64,7 +64,7 @@ const agentFields: ReadonlySet<string> = new Set([
 const placeFields: ReadonlySet<string> = new Set([
   ...["enabled", "enforceOwner", "accounts", "dmPolicy", "groupPolicy", "allowFrom"],
   ...["groupAllowFrom", "groups", "engagement", "context", "loopGuard", "messages", "stream"],
-  ...["typing", "silent", "turn", "errors"],
+  ...["typing", "silent", "turn", "errors", "aliases"],
 ]);
 
 export class Redactor {
@@ -146,7 +146,7 @@ export class Redactor {
       case "conversations":
         return mapped(
           value,
-          (one) => one,
+          (one) => this.#ids(one, ""),
           (key) => this.#sessionKey(key),
         );
       case "broadcast":
@@ -187,10 +187,12 @@ export class Redactor {
     const isList = field === "allowFrom" || field === "identityLinks";
     const named = {
       groups: (id: string) => this.#scoped(id),
+      topics: (id: string) => this.#texts.id(id),
       identityLinks: (id: string) => this.#texts.id(id),
     };
-    const rename =
-      field === "groups" || field === "identityLinks" ? named[field] : (name: string) => name;
+    const rename = Object.hasOwn(named, field)
+      ? named[field as keyof typeof named]
+      : (name: string) => name;
     return Object.fromEntries(
       Object.entries(value)
         .filter(([name]) => !droppedFields.has(name))
@@ -205,8 +207,10 @@ export class Redactor {
   }
 }
 
-/** Words and places of the config's author. */
-const droppedFields: ReadonlySet<string> = new Set(["store", "messagePrefix", "responsePrefix"]);
+/** Words and places of the config's author, and what decides nothing. */
+const droppedFields: ReadonlySet<string> = new Set([
+  ...["store", "messagePrefix", "responsePrefix", "system", "model", "tools", "heartbeat", "media"],
+]);
 const listFields: ReadonlySet<string> = new Set([
   ...["allowFrom", "groupAllowFrom", "ownerAllowFrom", "roles", "identityLinks"],
 ]);

@@ -84,7 +84,19 @@ describe("a redacted config", () => {
         ],
       },
       access: { dmPolicy: "allowlist", allowFrom: ["irc:annie42"] },
-      channels: { irc: { accounts: { default: { password: "hunter2", nick: "ears" } } } },
+      channels: {
+        irc: {
+          groups: {
+            kitchen42: {
+              system: "Be kind to Ann.",
+              aliases: ["Chef"],
+              topics: { soup77: { model: "annies", engagement: { activation: "mention" } } },
+            },
+          },
+          accounts: { default: { password: "hunter2", nick: "ears" } },
+        },
+      },
+      conversations: { "agent:main:irc:group:annie42": { system: "Be kind to Ann." } },
       store: { path: "/home/ann/db" },
     };
     const redactor = new Redactor("k", { earshot: 1, config: given }, scenarioConfig);
@@ -104,7 +116,9 @@ describe("a redacted config", () => {
     const id = "membership" in line ? line.membership.chat.id : "";
     expect(id).not.toBe("annie42");
     expect(made).toMatchObject({ access: { dmPolicy: "allowlist", allowFrom: [`irc:${id}`] } });
-    expect(JSON.stringify(made)).not.toMatch(/annie|kind to|hunter2|home/i);
+    expect(JSON.stringify(made)).not.toMatch(/annie|kind to|hunter2|home|kitchen|soup/i);
+    expect(JSON.stringify(made)).toContain('"engagement":{"activation":"mention"}');
+    expect(new TextRedactor("k", scenarioConfig(given)).text("chefs?")).toMatch(/^chef/);
     expect(JSON.stringify(made)).toMatch(/"workspace":"ears"/);
     expect(() => scenarioConfig(made)).not.toThrow();
   });

@@ -6,6 +6,7 @@
  */
 import type { Command } from "commander";
 import JSON5 from "json5";
+import { type EarshotConfig, pathText, roomOrigins } from "../../../domain/config/index.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import { inboundSchema } from "../../../domain/message.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
@@ -99,18 +100,33 @@ async function route(json: string, options: Options): Promise<void> {
   process.exitCode = admission.decision === null ? 0 : 1;
   if (options.json === true) {
     const { decision, rule, authority, explanation } = admission;
-    return printJson({ admission: { decision, rule, authority, explanation }, routes, tiers });
+    return printJson({
+      admission: { decision, rule, authority, explanation },
+      routes: routes.map((route) => ({ ...route, settings: originsOf(config, route) })),
+      tiers,
+    });
   }
   printText(terminalSafe(`${admission.decision ?? "admitted"}: ${admission.explanation}`), 2);
-  for (const route of routes) print(`\n${routeText(route)}`);
+  for (const route of routes) print(`\n${routeText(config, route)}`);
   print(`\n${tiersText(tiers)}`);
 }
 
-function routeText({ agentId, sessionKey, tier, explanation }: ResolvedRoute): string {
+/** The levels of the room that set something, the most specific first. */
+function originsOf(config: EarshotConfig, { sessionKey }: ResolvedRoute) {
+  const origins = roomOrigins(config, sessionKey);
+  return origins.map(({ path, sets }) => ({ at: pathText(path), sets })).reverse();
+}
+
+function routeText(config: EarshotConfig, route: ResolvedRoute): string {
+  const { agentId, sessionKey, tier, explanation } = route;
   return table([
     ["agent", agentId],
     ["session", sessionKey],
     ["because", `${explanation} (${tier === 0 ? "before all tiers" : `tier ${tier}`})`],
+    ...originsOf(config, route).map(({ at, sets }, index) => [
+      index === 0 ? "settings" : "",
+      `${sets.join(", ")} from ${terminalSafe(at)}`,
+    ]),
   ]);
 }
 

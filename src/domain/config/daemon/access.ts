@@ -20,7 +20,7 @@ export function isScopedId(value: string): boolean {
 /**
  * An id where the channel is already known. `telegram:123` is accepted under `channels.telegram`.
  */
-const localId = id.refine((value) => value !== "*", { error: everyoneHint, abort: true });
+export const localId = id.refine((value) => value !== "*", { error: everyoneHint, abort: true });
 /** An id that carries its channel. */
 export const scopedId = localId.refine(
   isScopedId,
@@ -30,17 +30,21 @@ export const scopedId = localId.refine(
 export const dmPolicy = z.enum(["pairing", "allowlist", "open", "disabled"]);
 export const groupPolicy = z.enum(["allowlist", "open", "disabled"]);
 
-/** One group that may be heard. */
-const group = z.strictObject({
+const everybody = {
+  group: "`groupAllowFrom` if it is not empty, otherwise everyone in the group.",
+  topic: "as in its group.",
+} as const;
+/** Who is heard in one group, or in one of its topics. */
+export const groupAccessFields = (of: keyof typeof everybody) => ({
   enabled: z.boolean().default(true).describe("false: ignored, whatever else is listed."),
   allowFrom: z
     .array(localId)
     .max(10_000)
     .optional()
-    .describe(
-      "Only these authors. Left out: `groupAllowFrom` if it is not empty, otherwise everyone in the group.",
-    ),
+    .describe(`Only these authors. Left out: ${everybody[of]}`),
 });
+/** One group that may be heard. */
+const group = z.strictObject(groupAccessFields("group"));
 
 const people = <Id extends z.ZodType>(personId: Id) => z.array(personId).max(100_000);
 
@@ -73,6 +77,5 @@ export const accessFields = {
   groupPolicy: groupPolicy.optional().describe("Which groups are heard: listed ones, any, none."),
   allowFrom: people(localId).optional().describe("People who may speak in direct chats."),
   groupAllowFrom: people(localId).optional().describe("People who may speak in any group."),
-  groups: z.record(localId, group).optional().describe("Group id to the group's own rules."),
 };
 export type GroupAccess = z.output<typeof group>;

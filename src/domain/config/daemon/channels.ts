@@ -6,15 +6,16 @@
  * here. The local channels exist without being listed; `enabled: false` turns one off.
  */
 import { z } from "zod";
-import { overrideFields } from "../conversation/overrides.ts";
 import { id } from "../conversation/section.ts";
 import { accessFields } from "./access.ts";
+import { groups, roomFields } from "./rooms.ts";
 
 /** Fields of every account, whatever its channel. */
 export const accountFields = {
   enabled: z.boolean().optional().describe("false: the account is off."),
   ...accessFields,
-  ...overrideFields,
+  groups,
+  ...roomFields,
 };
 const account = z.looseObject(accountFields);
 export type AccountConfig = z.output<typeof account>;
@@ -27,7 +28,8 @@ export const channelSchema = z.strictObject({
     .optional()
     .describe("Account id to its config. Left out: one account, `default`, with nothing set."),
   ...accessFields,
-  ...overrideFields,
+  groups,
+  ...roomFields,
 });
 export type ChannelConfig = z.output<typeof channelSchema>;
 

@@ -10,7 +10,6 @@ import { heartbeat } from "../conversation/heartbeat.ts";
 import { loopGuard } from "../conversation/loop-guard.ts";
 import { media } from "../conversation/media.ts";
 import { messages } from "../conversation/messages.ts";
-import { overrideFields } from "../conversation/overrides.ts";
 import { prompt } from "../conversation/prompt.ts";
 import { id } from "../conversation/section.ts";
 import { silent } from "../conversation/silent.ts";
@@ -24,6 +23,7 @@ import { broadcast } from "./broadcast.ts";
 import { channels } from "./channels.ts";
 import { commands } from "./commands.ts";
 import { engine, log, server, store, workers } from "./daemon.ts";
+import { roomFields } from "./rooms.ts";
 import { session } from "./session.ts";
 
 export const configSchema = z.strictObject({
@@ -62,7 +62,7 @@ export const configSchema = z.strictObject({
   log: log.whole.prefault({}).describe("The log."),
   engine: engine.whole.prefault({}).describe("What runs the conversations: the engine."),
   conversations: z
-    .record(id, z.strictObject(overrideFields))
+    .record(id, z.strictObject(roomFields))
     .default({})
     .describe("Session key to overrides for that one conversation."),
 });

@@ -88,7 +88,20 @@ function* problemsAt(path: Path, own: Own, all: Bounded): Problems {
 const withLevel = (base: Bounded, { stream, messages, turn }: Own): Bounded =>
   overlay(base, { stream, messages, turn });
 
-/** Bounds at the top, and at each agent, channel, account and conversation. */
+function* groupProblems(
+  path: Path,
+  groups: EarshotConfig["channels"][string]["groups"],
+  above: Bounded,
+): Problems {
+  for (const [id, group] of Object.entries(groups ?? {})) {
+    const inGroup = withLevel(above, group);
+    yield* problemsAt([...path, "groups", id], group, inGroup);
+    for (const [name, topic] of Object.entries(group.topics ?? {}))
+      yield* problemsAt([...path, "groups", id, "topics", name], topic, withLevel(inGroup, topic));
+  }
+}
+
+/** Bounds at the top, and at each agent, channel, account, group, topic and conversation. */
 export function* boundProblems(config: EarshotConfig): Problems {
   const { stream, messages, turn } = config;
   const top: Bounded = { stream, messages, turn };
@@ -99,9 +112,12 @@ export function* boundProblems(config: EarshotConfig): Problems {
     const level = channel as Overrides;
     const inChannel = withLevel(top, level);
     yield* problemsAt(["channels", id], level, inChannel);
+    yield* groupProblems(["channels", id], channel.groups, inChannel);
     for (const [name, account] of Object.entries(channel.accounts ?? {})) {
       const own = account as Overrides;
-      yield* problemsAt(["channels", id, "accounts", name], own, withLevel(inChannel, own));
+      const inAccount = withLevel(inChannel, own);
+      yield* problemsAt(["channels", id, "accounts", name], own, inAccount);
+      yield* groupProblems(["channels", id, "accounts", name], account.groups, inAccount);
     }
   }
   for (const [key, entry] of Object.entries(config.conversations))

@@ -1,9 +1,8 @@
 /**
  * Settings of a conversation
  * ==========================
- * Five levels, each overriding the previous field by field: the file's own sections, the agent, the
- * channel, the account and the conversation's entry. `byChannel` shorthands belong to the level
- * that contains them.
+ * Each level overrides the previous one field by field: the file's own sections, the agent, then the
+ * levels of the room (rooms.ts). `byChannel` shorthands belong to the level that contains them.
  */
 import type { Trigger } from "../../decision.ts";
 import type { ChatKind } from "../../message.ts";
@@ -13,14 +12,11 @@ import { ownValue } from "../conversation/section.ts";
 import type { EarshotConfig } from "../daemon/schema.ts";
 import { overlay } from "../parse/overlay.ts";
 import { agentAliases, agentName } from "./agent.ts";
+import { type RoomScope, roomAliases, roomLevels } from "./rooms.ts";
 
 /** What a conversation's settings depend on. */
-export interface SettingsScope {
+export interface SettingsScope extends RoomScope {
   readonly agentId: string;
-  /** Session key. */
-  readonly key: string;
-  readonly channel: string;
-  readonly account: string;
   readonly chatKind: ChatKind;
 }
 
@@ -35,15 +31,9 @@ export function placesOf(
   config: EarshotConfig,
   scope: Omit<SettingsScope, "chatKind">,
 ): readonly Overrides[] {
-  const channel = ownValue(config.channels, scope.channel);
-  const account = channel?.accounts && ownValue(channel.accounts, scope.account);
-  const places = [
-    config.agents.list.find((agent) => agent.id === scope.agentId),
-    channel,
-    account,
-    ownValue(config.conversations, scope.key),
-  ];
-  return places.filter((place) => place !== undefined) as readonly Overrides[];
+  const agent = config.agents.list.find(({ id }) => id === scope.agentId);
+  const room = roomLevels(config, scope).map(({ level }) => level);
+  return agent === undefined ? room : [agent, ...room];
 }
 
 /**
@@ -128,7 +118,11 @@ export function resolveSettings(
       trigger: engagement.trigger.filter(isTrigger),
       activation: engagement.activation,
       broadcasts: engagement.broadcasts,
-      aliases: entry === undefined ? [scope.agentId] : agentAliases(entry),
+      aliases: roomAliases(
+        config,
+        scope,
+        entry === undefined ? [scope.agentId] : agentAliases(entry),
+      ),
       stickiness: engagement.stickiness,
       freshMembershipMs: engagement.freshMembershipMs,
       participantDays: engagement.participantDays,

@@ -162,6 +162,15 @@ describe("route", () => {
     expect(answer.tiers[8].outcome).toBe("not-reached");
   });
 
+  test("tells which levels of the room set something, the most specific first", async () => {
+    await file(`{ channels: { telegram: { accounts: { default: { botToken: "1:x" } }, groups: {
+      "-100": { model: "a", aliases: ["chef"], topics: { "7": { system: "s" } } } } } } }`);
+    const { out } = await earshot("route", message({ thread: { id: "7", kind: "topic" } }));
+    expect(out).toMatch(
+      /^settings +system from channels\.telegram\.groups\["-100"\]\.topics\["7"\]\n +model, aliases from channels\.telegram\.groups\["-100"\]$/mu,
+    );
+  });
+
   test("tells what would admit a sender who is not heard, and ends with 1", async () => {
     const { code, out } = await earshot("route", message({}));
     expect(code).toBe(1);
