@@ -44,7 +44,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   const reactions = createWaitingReactions();
   /** Drafts whose whole text waits to be sent. */
   const completed = new Set<string>();
-  let stopped = false;
+  const stop = new AbortController();
   const queues = createSendQueues({
     clock,
     ready: (channel, account) => ports.directory.ready(channel, account),
@@ -55,6 +55,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
 
   const drafts = createDrafts({
     clock,
+    stop: stop.signal,
     log,
     directory: ports.directory,
     pause: queues.pause,
@@ -108,7 +109,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     try {
       await send(item);
     } catch (error) {
-      // Only a stopped journal rejects: the row is found in `sending` at the next start.
+      // Only a stop ends here: the row is found in `sending` at the next start.
       log("warn", "outbox.stopped", { id: item.delivery.row.id, error: String(error) });
     }
   }
@@ -130,8 +131,10 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     if (sending === null) return queues.park(item);
     put(item, sending);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);
-    const outcome = await trySend(clock, outbound, item.delivery, target);
+    const outcome = await trySend({ clock, stop: stop.signal }, outbound, item.delivery, target);
     ports.onPoint("after-send");
+    // The next start finds the row in `sending`.
+    if (stop.signal.aborted && outcome.kind !== "confirm") throw stop.signal.reason;
     if (isText(item.delivery)) await settleText(item, outcome);
     else await settleReaction(item, outcome);
   }
@@ -230,7 +233,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
 
   function add(row: OutboxRow, counted = true): void {
     // Committed, so the next start finds it; a timer would keep the process running.
-    if (stopped) return;
+    if (stop.signal.aborted) return;
     const delivery = deliveryOf(row);
     if (counted) tally(null, row.state);
     if (isUndone(delivery)) return;
@@ -357,7 +360,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     counts: () => counts,
     active: () => queues.active() + drafts.active(),
     stop() {
-      stopped = true;
+      stop.abort(new Error("the runtime stops"));
       drafts.stop();
       queues.stop();
       for (const item of queued.values()) if (item.expiry !== null) clock.clearTimer(item.expiry);

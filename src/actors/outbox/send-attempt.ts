@@ -22,17 +22,24 @@ export type SendOutcome =
 
 const tooSlow = `no answer within ${limits.sendMsMax / 1_000} s`;
 
+/** What limits a call. */
+export interface CallLimits {
+  readonly clock: Clock;
+  /** Aborts every call: the runtime stops. */
+  readonly stop: AbortSignal;
+}
+
 /**
  * Never throws: whatever the adapter does is an outcome.
  * @param target the platform's id of the message that an edit replaces.
  */
 export async function trySend(
-  clock: Clock,
+  ports: CallLimits,
   outbound: ChannelOutbound,
   delivery: Delivery,
   target: string | null,
 ): Promise<SendOutcome> {
-  const outcome = await tryCall(clock, (signal) => perform(outbound, delivery, target, signal));
+  const outcome = await tryCall(ports, (signal) => perform(outbound, delivery, target, signal));
   // Writing the same text twice changes nothing: an edit without an answer is tried again.
   if (delivery.row.kind !== "edit" || outcome.kind !== "doubt" || outcome.stated) return outcome;
   return { kind: "defer", afterMs: null, wholeAccount: false, error: outcome.error };
@@ -40,17 +47,38 @@ export async function trySend(
 
 /** One call of a platform; resolves to the ids of the messages that it created. */
 export async function tryCall(
-  clock: Clock,
+  { clock, stop }: CallLimits,
   call: (signal: AbortSignal) => Promise<readonly string[]>,
 ): Promise<SendOutcome> {
   const outcome = await within(
     clock,
     limits.sendMsMax,
     (signal) =>
-      call(signal).then((messageIds): SendOutcome => ({ kind: "confirm", messageIds }), outcomeOf),
+      stoppable(signal, stop, call).then(
+        (messageIds): SendOutcome => ({ kind: "confirm", messageIds }),
+        outcomeOf,
+      ),
     () => new EarshotError("EAR_SEND_IN_DOUBT", `Cannot confirm the send: ${tooSlow}`),
   );
   return outcome === late ? { kind: "doubt", error: tooSlow, stated: false } : outcome;
+}
+
+/** Runs `call` with a signal that aborts with either of two. */
+async function stoppable<Result>(
+  signal: AbortSignal,
+  stop: AbortSignal,
+  call: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const both = new AbortController();
+  const abort = () => both.abort(stop.aborted ? stop.reason : signal.reason);
+  for (const source of [signal, stop]) source.addEventListener("abort", abort);
+  if (stop.aborted) abort();
+  try {
+    return await call(both.signal);
+  } finally {
+    // `stop` outlives every call.
+    for (const source of [signal, stop]) source.removeEventListener("abort", abort);
+  }
 }
 
 async function perform(

@@ -8,13 +8,12 @@
  */
 import { limits } from "../../domain/limits.ts";
 import type { Millis, Route } from "../../domain/message.ts";
-import type { Clock, Log, TimerHandle } from "../../domain/ports/index.ts";
+import type { Log, TimerHandle } from "../../domain/ports/index.ts";
 import type { TurnDraft } from "../protocol/host-protocol.ts";
 import type { OutboundDirectory } from "../protocol/runtime.ts";
-import { tryCall } from "./send-attempt.ts";
+import { type CallLimits, tryCall } from "./send-attempt.ts";
 
-export interface DraftPorts {
-  readonly clock: Clock;
+export interface DraftPorts extends CallLimits {
   readonly log: Log;
   readonly directory: Pick<OutboundDirectory, "outbound" | "ready">;
   readonly pause: (channel: string, account: string, until: Millis) => void;
@@ -88,7 +87,7 @@ export function createDrafts(ports: DraftPorts): Drafts {
     draft.shown = text;
     working += 1;
     const request = { route, text, id: draft.id, messageId, growing: true } as const;
-    const outcome = await tryCall(clock, async (signal) => {
+    const outcome = await tryCall(ports, async (signal) => {
       await outbound.editText?.({ ...request, signal });
       return [];
     });

@@ -20,6 +20,7 @@ import { createStatus } from "./status.ts";
 
 const drainPollMs = 20;
 const passivateMsMax = 2_000;
+const busyPassivateMsMax = 500;
 
 /**
  * Creates a runtime from its ports; `start` opens it.
@@ -134,8 +135,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     return turns.preparing() + heartbeats.looking() + arriving;
   }
 
-  /** Waits until nothing runs or is sent any more, at most `drainMs`. */
-  async function drain(drainMs: number): Promise<void> {
+  /** Waits until nothing runs or is sent any more, at most `drainMs`; false: something does. */
+  async function drain(drainMs: number): Promise<boolean> {
     const { clock } = ports;
     const { slots, outbox, journal } = opened();
     const until = clock.monotonic() + drainMs;
@@ -145,6 +146,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
         clock.setTimer(clock.now() + drainPollMs, resolve);
       });
     }
+    return !busy();
   }
 
   /** Writes records of idle conversations, so that the next start has little to read. */
@@ -160,8 +162,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     if (parts === null) return;
     parts.park();
     if (drainMs > 0) {
-      await drain(drainMs);
-      await passivate(passivateMsMax);
+      // While turns run the hosts are rarely at rest.
+      await passivate((await drain(drainMs)) ? passivateMsMax : busyPassivateMsMax);
     }
     parts.checkpointer.stop();
     parts.media.stop();

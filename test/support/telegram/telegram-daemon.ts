@@ -62,12 +62,14 @@ export class TelegramDaemon {
     await Promise.race([ready(), ended]);
   }
 
-  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+  /** Resolves to how it ended; null: it had ended before. */
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<number | NodeJS.Signals | null> {
     const child = this.#child;
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return null;
     const ended = once(child, "exit");
     child.kill(signal);
-    await ended;
+    const [code, by] = (await ended) as [number | null, NodeJS.Signals | null];
+    return code ?? by;
   }
 
   /** Runs another command of the program beside it. */

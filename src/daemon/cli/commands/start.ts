@@ -22,6 +22,10 @@ interface StartOptions {
 }
 
 const signals = ["SIGTERM", "SIGINT"] as const;
+/** After the stop, what plugins and agents left open may end by itself for this long, ms. */
+const exitMsMax = 500;
+/** Ends the process also if a timer or a socket of a plugin is left. */
+const exitSoon = () => void setTimeout(() => process.exit(), exitMsMax).unref();
 const levels = ["trace", "debug", "info", "warn", "error", "fatal"];
 const help: HelpText = {
   about:
@@ -77,16 +81,22 @@ async function start(options: StartOptions): Promise<void> {
   const voice = how.logPretty === true ? plainVoice : await jsonVoice(options.logLevel);
   let asked = false;
   let daemon: RestartableDaemon | null = null;
+  // Without listeners the next signal ends the process immediately, even while it is busy.
   const unlisten = () => {
     for (const signal of signals) process.removeAllListeners(signal);
   };
-  // Before the start: a signal may come as soon as the address is printed.
-  const stop = () => {
-    // Without listeners the next signal ends the process immediately, even while it is busy.
+  const endBy = (signal: NodeJS.Signals) => {
     unlisten();
+    process.kill(process.pid, signal);
+  };
+  // Before the start: a signal may come as soon as the address is printed.
+  const stop = (signal: NodeJS.Signals) => {
+    if (asked) return endBy(signal);
     asked = true;
+    // Signals of a time in which this thread was busy come together.
+    setImmediate(unlisten);
     voice.stopping();
-    daemon?.stop().catch(voice.failed);
+    daemon?.stop().catch(voice.failed).finally(exitSoon);
   };
   for (const signal of signals) process.on(signal, stop);
   try {
@@ -97,7 +107,7 @@ async function start(options: StartOptions): Promise<void> {
         voice.failed(error);
       },
     });
-    if (asked) return await daemon.stop();
+    if (asked) return await daemon.stop().finally(exitSoon);
   } catch (error) {
     unlisten();
     voice.failed(error);
