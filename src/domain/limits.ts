@@ -162,6 +162,10 @@ export const limits = {
   searchQueryUnitsMax: 200,
   /** Shortest interval between heartbeats of one conversation. */
   heartbeatMsMin: 1_000,
+  /** UTF-16 units of a text or a prompt from outside a room. */
+  sendUnitsMax: 100_000,
+  /** Prompts that wait for their turns in one conversation; more are dropped. */
+  promptsOwedMax: 100,
   /** The file with an agent's heartbeat instructions. */
   heartbeatBytesMax: 65_536,
   /** The prompt of one skill, and the skills of one agent. */

@@ -44,6 +44,8 @@ export const conversationMachine = setup({
     "session.reset": { actions: "beginSession", description: "The transcript starts afresh." },
     "config.changed": { actions: "adoptSettings", description: "Applies from the next event on." },
     "delivery.sent": { actions: "noteSent", description: "Late: still a message of ours." },
+    "delivery.failed": { actions: "noteUnsent", description: "Of a text without a turn." },
+    "text.due": { actions: "sayText", description: "Words that belong to no turn." },
     "lane.granted": { actions: "releaseSlot", description: "Nothing waits for it any more." },
     "command.applied": { actions: "runCommand", description: "The runtime answers." },
   },
@@ -80,6 +82,7 @@ export const conversationMachine = setup({
               actions: "noteHeartbeat",
               description: "A turn that nobody asked for.",
             },
+            "prompt.due": { target: "engaged.waiting", actions: "notePrompt" },
           },
         },
         engaged: {
@@ -125,6 +128,7 @@ export const conversationMachine = setup({
             ],
             "delivery.failed": { actions: "noteUnsent", description: "Grants nothing." },
             "heartbeat.due": { actions: "noteHeartbeat", description: "People come first." },
+            "prompt.due": { actions: "notePrompt", description: "So they do here." },
           },
           states: {
             gathering: {
@@ -280,7 +284,7 @@ export const conversationMachine = setup({
                 { guard: "isQuiet", target: "gathering" },
                 { guard: "hasLine", target: "waiting", actions: "closeTurn" },
                 { guard: "hasWindow", target: "gathering", actions: "closeTurn" },
-                { guard: "heartbeatIsDue", target: "waiting", actions: "closeTurn" },
+                { guard: "owesTurn", target: "waiting", actions: "closeTurn" },
                 { target: "#conversation.attention.observing", actions: "closeTurn" },
               ],
             },

@@ -291,6 +291,7 @@ function directoryOf(
     ready: (channel, account) => find(channel, account)?.status().state === "live",
     textLimit: (channel) => definitions.get(channel)?.textLimit ?? unknownTextLimit,
     typingIntervalMs: (channel) => definitions.get(channel)?.typingIntervalMs ?? unknownTypingMs,
+    chatKind: (channel, id) => definitions.get(channel)?.chatKind?.(id) ?? null,
     isLocal: (channel) => definitions.get(channel)?.local ?? false,
     refreshMembership: (route) => members.refresh(route),
     membership: (route): Membership | null => members.get(route),

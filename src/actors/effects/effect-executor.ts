@@ -232,6 +232,9 @@ export function createEffects(ports: EffectPorts): Effects {
       case "session.began":
         ports.sessions.began(effect.sessionId, ports.agentOf(key));
         break;
+      case "say":
+        ports.sessions.forget(effect.turnId);
+        break;
       case "command":
         ports.commands.settled(effect, step);
         break;
@@ -240,6 +243,7 @@ export function createEffects(ports: EffectPorts): Effects {
       case "joined":
       case "usage":
       case "block":
+      case "unsaid":
       case "decided":
         break;
     }
@@ -253,12 +257,21 @@ export function createEffects(ports: EffectPorts): Effects {
  * text of messages that joined them, or that an early ending left unwritten.
  */
 async function prepareTurns(
-  { sessions, textsOf }: EffectPorts,
+  { sessions, textsOf, agentOf }: EffectPorts,
   { steps }: HostResult,
 ): Promise<ReadonlyMap<Joined | OutcomeReached, readonly MessageLine[]>> {
   const unwritten = new Map<Joined | OutcomeReached, readonly MessageLine[]>();
-  for (const { conv, effects } of steps)
+  for (const { conv, key, at, seq, effects } of steps)
     for (const effect of effects) {
+      if (effect.type === "say")
+        await sessions.forTurn({
+          conv,
+          key,
+          at,
+          seq,
+          agentId: agentOf(key),
+          turnId: effect.turnId,
+        });
       const turnId = turnConcerned(effect);
       const isKnown = turnId === null || sessions.ofTurn(turnId) !== undefined;
       const noted = isKnown || (await sessions.find(turnId, conv));

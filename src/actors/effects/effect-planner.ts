@@ -10,7 +10,14 @@ import type { Route } from "../../domain/message.ts";
 import type { OutboxRow, StoreWrite } from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
-import type { Block, CommandDue, Effect, React, Unreact } from "../../machines/events/effects.ts";
+import type {
+  Block,
+  CommandDue,
+  Effect,
+  React,
+  Say,
+  Unreact,
+} from "../../machines/events/effects.ts";
 import type { CommandOutcome } from "../commands/command-executor.ts";
 import { deadlineWrite, relayDeadlines } from "../journal/deadlines.ts";
 import { asWritten, type ReactionBody, type TextBody } from "../outbox/row-body.ts";
@@ -61,6 +68,10 @@ export function planStep(step: HostStep, context: PlanContext): StepPlan {
       const outcome = context.commands.get(effect);
       if (outcome?.row) rows.push(outcome.row);
       writes.push(...(outcome?.writes ?? []));
+    } else if (effect.type === "say") {
+      const said = saidRows(effect, step, context);
+      rows.push(...said.rows);
+      writes.push(...said.writes);
     } else if (effect.type === "relay.pass")
       writes.push(...relayDeadlines(effect, step.at).map(deadlineWrite));
     else {
@@ -138,6 +149,24 @@ function textRow(block: Block, { conv, key, at }: HostStep, settings: Conversati
     ...fresh,
   };
   return asWritten(row, body);
+}
+
+/** A text without a turn: its rows, and its lines in the session. */
+function saidRows(
+  { turnId, parts, route, replyTo }: Say,
+  step: HostStep,
+  context: PlanContext,
+): { readonly rows: readonly OutboxRow[]; readonly writes: readonly StoreWrite[] } {
+  const settings = context.settings(step.key);
+  const rows = parts.map((text, index) => {
+    const to = index === 0 ? replyTo : null;
+    const block = { type: "block", turnId, index, text, route, replyTo: to } as const;
+    return textRow({ ...block, quote: false, kind: "reply" }, step, settings);
+  });
+  const lines = parts.flatMap((text, index) =>
+    sessionWrites({ type: "transcript", turnId, role: "assistant", text, index }, step, context),
+  );
+  return { rows, writes: [...rows.map((row) => ({ kind: "outbox", row }) as const), ...lines] };
 }
 
 /** The pause before a further message of an answer; undefined: none. */

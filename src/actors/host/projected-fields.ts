@@ -114,6 +114,8 @@ const events: Type<ConversationEvent> = {
   "session.reset": all("sessionId", "operator", "cuts"),
   "session.overridden": { ...all("send", "activation", "merge"), queue },
   "heartbeat.due": { route },
+  "text.due": { ...all("id", "replyTo"), route, parts: list("text") },
+  "prompt.due": { ...all("seq", "id", "by"), route, text: "text" },
   "config.changed": { settings },
   "run.aborted": {
     ...all("operator"),
@@ -134,13 +136,15 @@ const effects: Type<Effect> = {
   "turn.run": {
     ...turn,
     ...all("turn", "attempt", "omitted", "replyTo", "guard", "nudge", "introduce", "afterAbort"),
-    ...all("humans", "heartbeat", "sessionAt", "firstIndex"),
+    ...all("humans", "heartbeat", "prompt", "sessionAt", "firstIndex"),
     batch: refs,
     context: refs,
     route,
     participants: list("text"),
     droppedWhileBusy: list("text"),
   },
+  say: { ...turn, ...all("replyTo"), route, parts: list("text") },
+  unsaid: { ...turn, ...all("part", "status") },
   "turn.steer": { ...turn, batch: refs },
   "turn.abort": { ...turn, reason: "text" },
   block: {
@@ -198,6 +202,7 @@ const context: Projected<ConversationContext> = {
   }),
   relays: list(fields({ ...relay, ...all("seq", "at"), ahead: list("plain") })),
   heartbeat: route,
+  prompts: list(fields({ ...all("seq"), route })),
   typing: route,
   ownMessages: list("plain"),
   siblingMessages: list("plain"),

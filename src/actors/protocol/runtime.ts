@@ -6,7 +6,7 @@
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Explanation, Membership, Participant, Verdict } from "../../domain/decision.ts";
-import type { Inbound, Millis, Route } from "../../domain/message.ts";
+import type { ChatKind, Inbound, Millis, Route } from "../../domain/message.ts";
 import type {
   AgentDriver,
   ChannelEvent,
@@ -31,6 +31,7 @@ import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../../doma
 import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
+import type { Speech, SpeechTaken } from "./speech.ts";
 import type { SlotsOfAgent } from "./turn-slots.ts";
 
 /** Reads of a room that a connected account can make; both end within 10 s. */
@@ -51,6 +52,8 @@ export interface OutboundDirectory {
   typingIntervalMs(channel: string): number;
   /** The sender of a local channel is the operator. */
   isLocal(channel: string): boolean;
+  /** What kind of chat an id shows; null: it shows none. @default null */
+  chatKind?(channel: string, chatId: string): ChatKind | null;
   /** Whether the author is one of our accounts. @default none is */
   isOurs?(channel: string, authorId: string): boolean;
   /** Starts a member read; its result is attached to the next message of that chat. */
@@ -256,6 +259,16 @@ export interface Runtime {
   /** The operator's commands on one conversation. */
   abortTurn(key: string, by: string): Promise<boolean>;
   disengage(key: string): Promise<void>;
+  /**
+   * Says something in a room that nobody there asked for. Resolves when it is durable; "conflict":
+   * its id is that of another order.
+   * @throws EarshotError EAR_USAGE: the account, the agent or the kind of chat is unknown.
+   *
+   * EAR_STORE_FAILED
+   *
+   * EAR_STORE_FULL: nothing was stored.
+   */
+  say(speech: Speech): Promise<SpeechTaken | "conflict">;
   passivateAll(): Promise<void>;
   /** Fault for tests and scenarios: ends one host (or all) like a crash. */
   crashHost(id?: number): Promise<void>;

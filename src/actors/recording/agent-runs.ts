@@ -98,7 +98,7 @@ export class RecordedRuns {
   /** Records an event that did not come from outside. */
   note(source: SourceMessage, event: ConversationEvent, t: Millis): void {
     const { conv } = source;
-    if (event.type === "heartbeat.due") this.#beats.add(conv);
+    if (event.type === "heartbeat.due" || event.type === "prompt.due") this.#beats.add(conv);
     if (event.type === "disengage") {
       const run = this.#open.get(conv)?.runs.findLast(({ ended }) => !ended);
       if (run !== undefined) add(run, event.at, { tool: "channel_disengage", input: {} });

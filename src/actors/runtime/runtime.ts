@@ -16,6 +16,7 @@ import { createParts } from "./assembly.ts";
 import { createOperator } from "./operator.ts";
 import type { Parts } from "./parts.ts";
 import { createSessionOperator } from "./session-operator.ts";
+import { createSpeaker } from "./speaker.ts";
 import { createStatus } from "./status.ts";
 
 const drainPollMs = 20;
@@ -187,6 +188,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     ...operator,
     access: () => opened().access,
     ...createSessionOperator(ports, opened),
+    ...createSpeaker(ports, opened),
     connectionChanged(channel, account) {
       parts?.outbox.wake(channel, account);
       parts?.typing.wake(channel, account);

@@ -31,6 +31,7 @@ export interface SessionPlanContext {
 export function turnConcerned(effect: Effect): string | null {
   const { type } = effect;
   if (type === "transcript" || type === "usage" || type === "joined") return effect.turnId;
+  if (type === "unsaid") return effect.turnId;
   return effect.type === "outcome" && effect.outcome !== "expired" ? effect.turnId : null;
 }
 
@@ -61,6 +62,12 @@ export function sessionWrites(
       const usage = transcriptReasons(effect);
       const used = { ...noUsage, ...usage };
       return [counted(sessionId, at, used, null), note({ role: "note", text: "usage", usage })];
+    }
+    case "unsaid": {
+      const { part, status } = effect;
+      const unsent = [{ part, status }];
+      context.sessions.forget(turnId);
+      return [note({ role: "note", text: `not sent: part ${part} ${arrival(unsent)}`, unsent })];
     }
     case "outcome": {
       context.sessions.forget(turnId);

@@ -60,6 +60,8 @@ export async function enterSession(
 }
 
 export const heartbeatNote = "heartbeat";
+/** The author id of a prompt that no message is behind. */
+export const promptAuthor = "prompt";
 
 /** The lines of a turn's messages; a heartbeat turn leaves a note. */
 export function messageLines(

@@ -10,12 +10,14 @@ import type { AgentImage, Ids, RoomReport, Store } from "../../domain/ports/inde
 import { withLevels } from "../../domain/session.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { TurnRun } from "../../machines/events/effects.ts";
+import type { PromptDue } from "../../machines/events/events.ts";
 import { composeHeartbeat } from "../../machines/prompt/heartbeat.ts";
 import { composeTurnPrompt, type PromptInput } from "../../machines/prompt/prompt.ts";
 import type { ExtensionCommands } from "../commands/extension-commands.ts";
 import type { Configs } from "../journal/config-versions.ts";
+import { decodeEvent } from "../protocol/event-codec.ts";
 import type { HostStep, TurnRequest } from "../protocol/host-protocol.ts";
-import type { TurnSessions } from "../sessions/turn-session.ts";
+import { type MessageLine, promptAuthor, type TurnSessions } from "../sessions/turn-session.ts";
 import { ownText, textWithFiles } from "./attachment-names.ts";
 import type { ContextTools } from "./context-tools.ts";
 import { type Heartbeats, heartbeatFor } from "./heartbeats.ts";
@@ -88,7 +90,7 @@ function withParentName<Message extends Overheard>(
 
 /**
  * Composes the input and writes the messages to the transcript, once per turn. Rejects when the
- * signal aborts. Null: a heartbeat without instructions.
+ * signal aborts. Null: a heartbeat without instructions, or a prompt that is not stored any more.
  */
 export async function composeTurn(
   ports: ComposerPorts,
@@ -102,13 +104,14 @@ export async function composeTurn(
   const settings = configs.settings(key);
   const agent = agentIn(configs.current(), ports.agentOf(key), key);
   const instructions = effect.heartbeat ? await ports.heartbeats.instructions(agent.id) : "";
-  if (instructions === null) return null;
+  const asked = effect.prompt === undefined ? undefined : await promptAt(ports, effect.prompt);
+  if (instructions === null || asked === null) return null;
   const { batch, context, missing, images } = await readTurn(ports, effect, step, signal);
   const spoken = batch.map((message) => ({ ...message, text: textWithFiles(message) }));
   const messagesText = batch.map(ownText).join("\n");
   const { sessionAt = seq } = effect;
   const ordered = { conv, key, agentId: agent.id, turnId, seq: sessionAt, at };
-  const session = await sessions.enter(ordered, spoken);
+  const session = await sessions.enter(ordered, [...promptLines(asked), ...spoken]);
   const fence = ports.ids.next(`fence|${turnId}`);
   const prompt = effect.heartbeat
     ? composeHeartbeat({ instructions, at, fence })
@@ -119,13 +122,14 @@ export async function composeTurn(
         settings,
         fence,
         skills: skillsFor(ports, agent.id, batch),
+        ...(asked === undefined ? {} : { asked }),
       });
   const beat = effect.heartbeat ? heartbeatFor(configs.current(), key) : null;
   const named = route.chat.kind !== "direct";
   const cfg = configs.version();
   const { system } = agent;
   // The latest message of the batch takes precedence.
-  const asked = batch.reduce((all, { levels }) => withLevels(all, levels), session.settings);
+  const levels = batch.reduce((all, { levels }) => withLevels(all, levels), session.settings);
   const authors = batch.map(({ author }) => author.id);
   const past = { turn: ordered, cfg, session, system, prompt, named, authors };
   return {
@@ -146,9 +150,9 @@ export async function composeTurn(
     edits: ports.canEdit(route),
     ...(ports.canReact(route) ? {} : { reacts: false }),
     images,
-    session: asked,
+    session: levels,
     owned: batch.length > 0 && batch.every(({ byOwner }) => byOwner),
-    thinking: asked.thinking ?? agent.thinking,
+    thinking: levels.thinking ?? agent.thinking,
     model: beat?.model ?? session.settings.model ?? agent.model,
     ...(agent.tools === null ? {} : { tools: agent.tools }),
     watched: ports.watched,
@@ -165,11 +169,12 @@ interface Shown {
   readonly settings: ConversationSettings;
   readonly fence: string;
   readonly skills: PromptInput["skills"];
+  readonly asked?: PromptDue;
 }
 
 function promptOf(
   effect: TurnRun,
-  { batch, context, missing, settings, fence, skills = [] }: Shown,
+  { batch, context, missing, settings, fence, skills = [], asked }: Shown,
 ): string {
   return composeTurnPrompt({
     notices: { guard: effect.guard, nudge: effect.nudge },
@@ -185,7 +190,21 @@ function promptOf(
     headings: settings.promptHeadings,
     fence,
     skills,
+    ...(asked === undefined ? {} : { asked: { text: asked.text, by: asked.by, at: asked.at } }),
   });
+}
+
+/** The prompt that a turn was ordered for; null: its row is gone. */
+async function promptAt({ store }: Pick<ComposerPorts, "store">, seq: number) {
+  const [row] = await store.events([seq]);
+  const event = row === undefined ? null : decodeEvent(row);
+  return event?.type === "prompt.due" ? event : null;
+}
+
+/** The prompt as its session remembers it. */
+function promptLines(asked: PromptDue | undefined): readonly MessageLine[] {
+  if (asked === undefined) return [];
+  return [{ id: asked.id, author: { id: promptAuthor, name: asked.by }, text: asked.text }];
 }
 
 function prefixed(batch: readonly BatchMessage[], prefix: string): readonly BatchMessage[] {

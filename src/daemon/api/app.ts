@@ -28,6 +28,7 @@ import { roomsRoutes } from "./routes/rooms.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { simulateRoutes } from "./routes/simulate.ts";
 import { statusRoutes } from "./routes/status.ts";
+import { sendRoutes } from "./routes/unasked/send.ts";
 import { uploadRoutes } from "./routes/uploads.ts";
 import { whatIfRoutes } from "./routes/what-if.ts";
 
@@ -72,6 +73,7 @@ export function createApp(
     whatIfRoutes,
     inspectRoutes,
     uploadRoutes,
+    sendRoutes,
   ])
     routes(endpoints, deps);
   app.get("/api/openapi.json", (context) =>

@@ -25,6 +25,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
   [["replay"], async () => (await import("./commands/replay.ts")).addReplayCommand],
   [["record"], async () => (await import("./commands/record.ts")).addRecordCommand],
   [["why"], async () => (await import("./commands/why.ts")).addWhyCommand],
+  [["send"], async () => (await import("./commands/send.ts")).addSendCommand],
   [["outbox"], async () => (await import("./commands/outbox.ts")).addOutboxCommand],
   [["quarantine"], async () => (await import("./commands/retry.ts")).addQuarantineCommand],
   [["pair"], async () => (await import("./commands/pair.ts")).addPairCommand],

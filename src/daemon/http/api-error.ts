@@ -16,6 +16,7 @@ export const refusalStatus = {
   "foreign-origin": 403,
   "not-found": 404,
   "wrong-method": 405,
+  conflict: 409,
   "too-slow": 408,
   "too-large": 413,
   "wrong-type": 415,

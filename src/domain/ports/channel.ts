@@ -6,6 +6,7 @@
  */
 import type { z } from "zod";
 import type {
+  ChatKind,
   Deletion,
   Edit,
   HistoryReport,
@@ -175,6 +176,8 @@ export interface ChannelDefinition<AccountConfig = unknown> {
   readonly accountSchema: z.ZodType<AccountConfig>;
   /** The author on a local channel is the operator (terminal, webchat with its token). */
   readonly local: boolean;
+  /** What kind of chat an id names, where ids show it; null: this one does not. @default null */
+  chatKind?(chatId: string): ChatKind | null;
   open(context: ChannelContext<AccountConfig>): ChannelAccount;
 }
 

@@ -77,6 +77,12 @@ export interface Run {
   readonly reported?: true;
 }
 
+/** A prompt by its journal number, and where its answer goes. */
+export interface OwedPrompt {
+  readonly seq: number;
+  readonly route: Route;
+}
+
 export interface ConversationContext {
   /** As in force: what the config says, with the session's override. */
   readonly settings: ConversationSettings;
@@ -108,6 +114,8 @@ export interface ConversationContext {
   readonly relays: readonly RelayLeg[];
   /** A heartbeat is due, for this place; null: none. It goes when nobody waits. */
   readonly heartbeat: Route | null;
+  /** Prompts whose turns are due, first in, first out. They go when nobody waits. */
+  readonly prompts: readonly OwedPrompt[];
   /** When a running turn was last interrupted for a newer message; 0: never. */
   readonly interruptedAt: Millis;
   /** Where we are shown as typing; null: nowhere. */
@@ -149,6 +157,7 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     run: null,
     relays: [],
     heartbeat: null,
+    prompts: [],
     interruptedAt: 0,
     typing: null,
     turnSeq: 0,

@@ -5,7 +5,9 @@
  * go on talking to us without calling our name. Credit is granted here and nowhere else, by what
  * has reached the room, as long as the lock allows it.
  */
+import { hash52 } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
+import type { Millis } from "../../domain/message.ts";
 import { grantCredits } from "../engagement/sticky.ts";
 import type { DeliveryFailed, DeliverySent } from "../events/events.ts";
 import { type ConversationContext, type OpenBlock, type Run, threadKey } from "./context.ts";
@@ -28,9 +30,20 @@ function afterArrival({ sent = 0 }: Run, { kind, draft, index }: OpenBlock): Par
   return kind === "reply" ? { sent: sent + 1 } : {};
 }
 
-/** A block will not reach the room any more. */
-export function noteUnsent({ context }: Step, event: DeliveryFailed): void {
+const textPrefix = "text-";
+
+/** The name that the rows and lines of a text without a turn have in place of a turn's id. */
+export const textName = (id: string, at: Millis): string =>
+  `${textPrefix}${hash52(JSON.stringify([at, id])).toString(36)}`;
+
+/** A block will not reach the room any more. Of a text without a turn, the transcript has to say it. */
+export function noteUnsent({ context, effects }: Step, event: DeliveryFailed): void {
   const { run } = context;
+  if (event.turnId.startsWith(textPrefix)) {
+    const { turnId, index: part, status } = event;
+    effects.push({ type: "unsaid", turnId, part, status });
+    return;
+  }
   const block = openBlock(context, event);
   if (run === null || block === undefined) return;
   const { index: part, status } = event;

@@ -65,18 +65,15 @@ export function mayFreeLine(context: ConversationContext, { id }: DeadlineDue): 
 }
 
 /** Nothing else waits for the turn slot but the message that is deleted. */
-export function isLastToWait(
-  { inbox, heartbeat }: ConversationContext,
-  { deletion }: MessageDeleted,
-): boolean {
-  const { batches, removed } = removePending(inbox, routeOf(deletion), deletion.id);
-  return removed !== null && batches.length === 0 && heartbeat === null;
+export function isLastToWait(context: ConversationContext, { deletion }: MessageDeleted): boolean {
+  const { batches, removed } = removePending(context.inbox, routeOf(deletion), deletion.id);
+  return removed !== null && batches.length === 0 && !owesTurn(context);
 }
 
 /** Nothing else waits for the turn slot but what the order to stop is about. */
-export function stopsAll({ inbox, heartbeat }: ConversationContext, { from }: RunAborted): boolean {
-  if (from === undefined || heartbeat !== null) return false;
-  return inbox.every((flush) => reaches(from, flush));
+export function stopsAll(context: ConversationContext, { from }: RunAborted): boolean {
+  if (from === undefined || owesTurn(context)) return false;
+  return context.inbox.every((flush) => reaches(from, flush));
 }
 
 /** Events of a turn that is over come late and change nothing. */
@@ -104,7 +101,7 @@ export function hasWindow({ forming }: ConversationContext): boolean {
   return forming.length > 0;
 }
 
-/** A turn that nobody asked for is due. */
-export function heartbeatIsDue({ heartbeat }: ConversationContext): boolean {
-  return heartbeat !== null;
+/** A turn that nobody in the room asked for is due. */
+export function owesTurn({ heartbeat, prompts }: ConversationContext): boolean {
+  return heartbeat !== null || prompts.length > 0;
 }

@@ -67,7 +67,7 @@ export const conversationGuards = {
   isQuiet: asks<Types>(guards.isQuiet),
   hasLine: asks<Types>(guards.hasLine),
   hasWindow: asks<Types>(guards.hasWindow),
-  heartbeatIsDue: asks<Types>(guards.heartbeatIsDue),
+  owesTurn: asks<Types>(guards.owesTurn),
   /** Of the turn under way, and the lock lets it speak. */
   maySpeak: and(["isThisTurn", not(isSilenced)]),
   /** The turn that is running chooses silence. */
@@ -107,6 +107,8 @@ export const actionBodies = {
   dropCredits: on<Types>(session.dropCredits),
   noteUsage: on<"agent.usage">(session.noteUsage),
   noteHeartbeat: on<"heartbeat.due">(session.noteHeartbeat),
+  notePrompt: on<"prompt.due">(session.notePrompt),
+  sayText: on<"text.due">(output.sayText),
   closeDueWindows: on<"deadline.due", queue.AtWork>(queue.closeDueWindows),
   closeWindows: on<Types, queue.AtWork>(queue.closeWindows),
   openQuiet: on<Types>(queue.openQuiet),

@@ -8,8 +8,9 @@
 import { limits } from "../../domain/limits.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Block } from "../events/effects.ts";
-import type { AgentSpoke, AgentText, AgentTool } from "../events/events.ts";
+import type { AgentSpoke, AgentText, AgentTool, TextDue } from "../events/events.ts";
 import type { Run } from "./context.ts";
+import { textName } from "./delivery-actions.ts";
 import { removeAcks } from "./queue-actions.ts";
 import { addressBlock } from "./reply-addressing.ts";
 import { answersOf } from "./steering-actions.ts";
@@ -43,6 +44,11 @@ export function sendBlock({ context, effects }: Step, event: AgentText): void {
   if (!refused) effects.push(blockOf(run, event, settings));
 }
 
+/** Words that belong to no turn. What is delivered of them is reported under their own name. */
+export function sayText({ effects }: Step, { at, id, route, parts, replyTo }: TextDue): void {
+  effects.push({ type: "say", turnId: textName(id, at), parts, route, replyTo });
+}
+
 /**
  * What a room has seen growing is complete with what was said until the abort: nobody can unsee it,
  * so the session has to know it.
@@ -53,21 +59,23 @@ function completesShown({ shown }: Run, { edits, aside }: AgentText): boolean {
 
 function blockOf(run: Run, event: AgentText, { replyTo: mode }: ConversationSettings): Block {
   const { turnId, index, text, draft, edits, aside, prefix = "" } = event;
-  const { route, replyTo, heartbeat } = run.order;
+  const { route, replyTo } = run.order;
   const { reply, quote } = addressBlock(mode, route.chat.kind, {
     index: placeInAnswer(run, event),
     several: run.batch.length > 1,
     overtaken: run.overtaken,
   });
   // Text that an answer will replace is addressed as the answer would be; else only answers are replies.
-  const isAddressed = (aside === undefined || draft === true) && aside !== "status";
+  const isAnswer = (aside === undefined || draft === true) && aside !== "status";
+  // Nobody in the room asked for a heartbeat or for a prompt: there is no message to reply to.
+  const isAddressed = isAnswer && replyTo !== "";
   return {
     type: "block",
     turnId,
     index,
     text: prefix + text,
     route,
-    replyTo: reply && isAddressed && heartbeat === undefined ? replyTo : null,
+    replyTo: reply && isAddressed ? replyTo : null,
     quote: quote && isAddressed,
     kind: "reply",
     ...(draft === undefined ? {} : { draft }),
@@ -95,8 +103,8 @@ export function reactAsAsked(step: Step, event: AgentTool): void {
   const { emoji } = event.input;
   if (event.name !== "channel_react" || typeof emoji !== "string") return;
   if (run === null || run.abortedBy !== null) return;
-  const { route, replyTo, heartbeat } = run.order;
-  if (heartbeat === true) return;
+  const { route, replyTo } = run.order;
+  if (replyTo === "") return;
   const acked = run.batch.filter(({ id, ack }) => id === replyTo && ack !== null);
   const others = acked.filter(({ ack }) => ack !== emoji);
   removeAcks(step, others, route);

@@ -4,6 +4,7 @@
  * What changes how a conversation works without a message to be answered: another config, what the
  * session says differently, a new session, a turn that nobody asked for, a command.
  */
+import { limits } from "../../domain/limits.ts";
 import { withOverride } from "../../domain/settings.ts";
 import { release } from "../batching/pending.ts";
 import type { ConversationFigures } from "../events/effects.ts";
@@ -13,6 +14,7 @@ import type {
   CommandAsked,
   ConfigChanged,
   HeartbeatDue,
+  PromptDue,
   SessionOverridden,
   SessionReset,
 } from "../events/events.ts";
@@ -99,4 +101,11 @@ export function noteUsage({ effects }: Step, event: AgentUsage): void {
 /** One heartbeat is due at most; a later one only changes where its text goes. */
 export function noteHeartbeat({ context }: Step, { route }: HeartbeatDue): void {
   if (context.run?.order.heartbeat !== true) context.heartbeat = route;
+}
+
+/** One more prompt is due, after those before it. Of too many the newest is dropped. */
+export function notePrompt({ context, effects }: Step, { seq, id, route }: PromptDue): void {
+  if (context.prompts.length < limits.promptsOwedMax)
+    context.prompts = [...context.prompts, { seq, route }];
+  else effects.push({ type: "dropped", message: { seq, id }, why: "queue-cap-new" });
 }

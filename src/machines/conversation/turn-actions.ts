@@ -43,7 +43,8 @@ export function startTurn(step: Step, event: SlotGranted, warning?: Warning): vo
   const { context, effects } = step;
   const flush = takeFromLine(step);
   if (flush === null) {
-    startHeartbeat(step, event);
+    if (context.prompts.length > 0) startPrompted(step, event, warning);
+    else startHeartbeat(step, event);
     return;
   }
   context.turnSeq += 1;
@@ -61,6 +62,23 @@ export function startTurn(step: Step, event: SlotGranted, warning?: Warning): vo
   const { typing } = context;
   if (typing !== null && !sameRoute(typing, flush.route)) stopTyping(step);
   if (flush.instant) startTyping(step, flush.route);
+}
+
+/** Nobody waits, and a prompt is due: a turn like any other, but there is no message to answer. */
+function startPrompted(step: Step, event: SlotGranted, warning?: Warning): void {
+  const { context, effects } = step;
+  const [prompt, ...rest] = context.prompts;
+  if (prompt === undefined) return;
+  context.prompts = rest;
+  context.turnSeq += 1;
+  const { seq, route } = prompt;
+  const owed = { messages: [], route, past: undefined };
+  const order = { ...orderOf(step, event, owed, warning?.warned === true), prompt: seq };
+  context.run = newRun(order);
+  context.droppedWhileBusy = [];
+  context.introduced = true;
+  context.abortedLastRun = false;
+  effects.push(order);
 }
 
 /** Nobody waits, and a heartbeat is due. What was overheard stays for the next real turn. */
@@ -106,11 +124,14 @@ function newRun(order: TurnRun): Run {
   };
 }
 
+/** What a turn's order depends on of its batch. */
+type Answered = Pick<Flush, "messages" | "route"> & { readonly past?: number | undefined };
+
 /**
  * What was overheard, for the turn of a flush. That of a session which is over leaves what came
  * after its question to the next one.
  */
-function takeOverheard({ context }: Step, { messages, past }: Flush, at: Millis) {
+function takeOverheard({ context }: Step, { messages, past }: Answered, at: Millis) {
   const newest = messages.at(-1)?.seq ?? 0;
   const [taken, left] =
     past === undefined ? [context.buffer, emptyBuffer] : splitBuffer(context.buffer, newest);
@@ -122,7 +143,7 @@ function takeOverheard({ context }: Step, { messages, past }: Flush, at: Millis)
   return { ...takeBuffer(taken, at, maxAgeMs), notes };
 }
 
-function orderOf(step: Step, event: SlotGranted, flush: Flush, guard: boolean): TurnRun {
+function orderOf(step: Step, event: SlotGranted, flush: Answered, guard: boolean): TurnRun {
   const { context, effects } = step;
   const { settings, participants, membership } = context;
   const { at, turnId } = event;
@@ -247,7 +268,7 @@ export function endTurn(step: Step, event: RunEnd): void {
   const inPassing = answered.flatMap(({ messages }) => messages);
   noteJoined(step, run, inPassing);
   context.inbox = unsteered(context.inbox.filter((flush) => !answered.includes(flush)));
-  const { turnId, route, heartbeat } = run.order;
+  const { turnId, route, heartbeat, prompt } = run.order;
   context.run = {
     ...run,
     batch: [...run.batch, ...inPassing],
@@ -257,7 +278,8 @@ export function endTurn(step: Step, event: RunEnd): void {
     context.abortedLastRun = failure?.outcome === "cancelled" || failure?.reason === "host-lost";
   effects.push({ type: "run.ended", turnId, broken: failure !== null });
   const { settings } = context;
-  const isOurs = heartbeat !== true && settings.send !== "deny";
+  const isAsked = heartbeat !== true && (prompt === undefined || context.run.batch.length > 0);
+  const isOurs = isAsked && settings.send !== "deny";
   if (failure?.outcome === "failed" && isOurs && notifiesRoom(settings.notifyRoom, route.chat.kind))
     sendNotice(step, context.run);
   releaseSlot(step);

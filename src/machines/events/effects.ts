@@ -82,6 +82,8 @@ export interface TurnRun {
   readonly humans: number;
   /** Nobody asked for it: the batch is empty and there is no message to reply to. */
   readonly heartbeat?: true;
+  /** Journal number of the prompt that asked for it; the batch begins empty. */
+  readonly prompt?: number;
   /** It belongs to the session that was in use before this journal number; absent: to the latest. */
   readonly sessionAt?: number;
   /** Another try: block numbers below this one are taken. */
@@ -120,6 +122,20 @@ export interface Block {
   readonly edits?: number;
   /** Beside the answer. */
   readonly aside?: "reasoning" | "status";
+}
+/** A text that belongs to no turn, to deliver and to keep in the transcript. */
+export interface Say {
+  readonly type: "say";
+  /** Names its outbox rows and its lines as a turn's id does. */
+  readonly turnId: string;
+  readonly parts: readonly string[];
+  readonly route: Route;
+  readonly replyTo: string | null;
+}
+/** A part of such a text did not reach the room. */
+export interface Unsaid extends UnsentPart {
+  readonly type: "unsaid";
+  readonly turnId: string;
 }
 export interface Typing {
   readonly type: "typing";
@@ -246,6 +262,8 @@ export type Effect =
   | TurnSteer
   | TurnAbort
   | Block
+  | Say
+  | Unsaid
   | Typing
   | React
   | Unreact

@@ -266,6 +266,29 @@ export interface HeartbeatDue {
   readonly at: Millis;
   readonly route: Route;
 }
+/** Words of the agent's own that nobody in the room asked for: by hand, or of a schedule. */
+export interface TextDue {
+  readonly type: "text.due";
+  readonly at: Millis;
+  /** Of the caller; one text has one id. */
+  readonly id: string;
+  readonly route: Route;
+  /** Cut for the platform. */
+  readonly parts: readonly string[];
+  /** The platform message that the first part replies to. */
+  readonly replyTo: string | null;
+}
+/** Somebody who is not in the room, or a schedule, wants a turn there. It waits while people do. */
+export interface PromptDue {
+  readonly type: "prompt.due";
+  readonly at: Millis;
+  readonly seq: number;
+  readonly id: string;
+  readonly route: Route;
+  readonly text: string;
+  /** Who wants it. */
+  readonly by: string;
+}
 /** Another config applies from here on. Sent by the actor's owner, not journalled by itself. */
 export interface ConfigChanged {
   readonly type: "config.changed";
@@ -345,6 +368,8 @@ export type ConversationEvent =
   | SessionReset
   | SessionOverridden
   | HeartbeatDue
+  | TextDue
+  | PromptDue
   | ConfigChanged
   | RunAborted
   | HostRecovered;

@@ -11,7 +11,8 @@
  * (escape.ts), so neither a person nor a program mistakes them for ours.
  */
 import type { Activation } from "../../domain/decision.ts";
-import type { ChatKind } from "../../domain/message.ts";
+import type { ChatKind, Millis } from "../../domain/message.ts";
+import { plainText } from "../../domain/sanitize.ts";
 import { envelope, escapeLine, type PromptMessage } from "./envelope.ts";
 import { escapeLabel } from "./escape.ts";
 import { afterAbortNotice, groupNudge, introduction, loopNotice } from "./phrases.ts";
@@ -45,6 +46,8 @@ export interface PromptInput {
   readonly headings: "sections" | "brackets";
   /** What the operator wants the agent to do with the batch. */
   readonly skills?: readonly { readonly name: string; readonly prompt: string }[];
+  /** Nobody in the room has asked for this turn: what it is for, and who wants it. */
+  readonly asked?: { readonly text: string; readonly by: string; readonly at: Millis };
   /** Unique to the turn, made by the caller from randomness. */
   readonly fence: string;
 }
@@ -71,6 +74,7 @@ export function composeTurnPrompt(input: PromptInput): string {
     contextSection(input, headings.context),
     ...(input.skills ?? []).map(skillSection),
     currentSection(input, headings),
+    askedSection(input),
   ]
     .filter((section) => section !== "")
     .join("\n\n");
@@ -105,6 +109,26 @@ function notice(input: PromptInput): string {
 /** Written by the operator in the agent's folder, so outside the fence. */
 function skillSection({ name, prompt }: NonNullable<PromptInput["skills"]>[number]): string {
   return `## Skill: ${name} (asked for in the message below)\n\n${prompt}`;
+}
+
+/** A prompt is not from the room, yet its text is bounded, so that it cannot pass for a notice. */
+function askedSection({ asked, fence, silentToken }: PromptInput): string {
+  if (asked === undefined) return "";
+  const time = `${new Date(asked.at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+  return [
+    `<notice ${fence}>`,
+    "**[SYSTEM MESSAGE — not from a human]**",
+    `Nobody in the room has written to you. It is ${time}. You speak up because of the prompt`,
+    `below (${escapeLabel(asked.by, fence)}). What you answer is sent to the room. If there is nothing`,
+    `to say, answer with exactly ${silentToken}.`,
+    `</notice ${fence}>`,
+    "",
+    "## Prompt",
+    "",
+    `<prompt ${fence}>`,
+    plainText(asked.text).trim(),
+    `</prompt ${fence}>`,
+  ].join("\n");
 }
 
 function contextSection(input: PromptInput, heading: string): string {

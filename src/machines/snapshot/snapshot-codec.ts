@@ -130,6 +130,7 @@ const table: { readonly [Name in keyof StoredContext]: Field<StoredContext[Name]
   run: plain("r", form.run),
   relays: plain("w", z.array(form.relay)),
   heartbeat: plain("k", form.route),
+  prompts: plain("pr", z.array(form.prompt)),
   interruptedAt: plain("u", millis),
   override: plain("v", form.override),
   typing: plain("y", form.route),

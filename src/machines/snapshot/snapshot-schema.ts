@@ -67,6 +67,7 @@ const order = z.strictObject({
   participants: z.array(z.string()),
   humans: count,
   heartbeat: z.literal(true).exactOptional(),
+  prompt: seq.exactOptional(),
   sessionAt: seq.exactOptional(),
   firstIndex: count.exactOptional(),
 });
@@ -99,6 +100,7 @@ export const run = z.strictObject({
     .exactOptional(),
   reported: z.literal(true).exactOptional(),
 });
+export const prompt = z.strictObject({ seq, route });
 export const relay = z.strictObject({
   token: z.string(),
   place: count,

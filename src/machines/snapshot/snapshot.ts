@@ -14,6 +14,7 @@ import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
 import { type ConversationSettings, withOverride } from "../../domain/settings.ts";
 import { type ConversationContext, newContext } from "../conversation/context.ts";
+import { owesTurn } from "../conversation/guards.ts";
 import {
   type Attention,
   attentionOf,
@@ -91,11 +92,12 @@ function parseJson(record: string): unknown {
 
 /** What the state promises and the context must keep. */
 function contradiction(attention: Attention, context: ConversationContext): string | null {
-  const { run, inbox, forming, typing, quietAt, heartbeat } = context;
+  const { run, inbox, forming, typing, quietAt } = context;
+  const isOwed = owesTurn(context);
   const pending = inbox.length + forming.length > 0;
   switch (attention) {
     case "observing":
-      return run !== null || pending || typing !== null || heartbeat !== null
+      return run !== null || pending || typing !== null || isOwed
         ? "it observes with work pending"
         : null;
     case "engaged.gathering":
@@ -104,7 +106,7 @@ function contradiction(attention: Attention, context: ConversationContext): stri
         ? "it gathers with a line that waits for nothing"
         : null;
     case "engaged.waiting":
-      return run !== null || (inbox.length === 0 && heartbeat === null)
+      return run !== null || (inbox.length === 0 && !isOwed)
         ? "it waits with nothing in line"
         : null;
     case "engaged.running":

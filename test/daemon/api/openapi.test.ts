@@ -77,6 +77,10 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     "GET /api/why/{messageId}": ["/api/why/m1"],
     "GET /api/outbox": ["/api/outbox?state=sent,dead,pending"],
     "GET /api/outbound": ["/api/outbound"],
+    "POST /api/send": [
+      "/api/send",
+      post({ channel: "webhook", chat: { id: "room", kind: "group" }, text: "hello" }),
+    ],
     "GET /api/quarantine": ["/api/quarantine"],
     "GET /api/commands": ["/api/commands"],
     "POST /api/simulate": ["/api/simulate", post({ lines })],

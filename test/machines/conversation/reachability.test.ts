@@ -276,6 +276,8 @@ describe("the chart as a document", () => {
       "run.aborted": true,
       "host.recovered": true,
       "heartbeat.due": true,
+      "text.due": true,
+      "prompt.due": true,
       "fellow.spoke": true,
       "session.reset": true,
       "session.overridden": true,

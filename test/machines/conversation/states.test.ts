@@ -227,7 +227,7 @@ function story(seed: number): { events: ConversationEvent[]; input: object } {
 
 describe("the chart without a state", () => {
   const whole = compileMachine(conversationMachine);
-  const stories = Array.from({ length: 60 }, (_, seed) => story(seed + 1));
+  const stories = Array.from({ length: 90 }, (_, seed) => story(seed + 1));
   const lived = stories.map(({ events, input }) => play(whole, events, input));
 
   test("the same chart lives the same stories (so that random results fail)", () => {

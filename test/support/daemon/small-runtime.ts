@@ -60,6 +60,7 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     inspect: () => undefined,
     uninspect: () => undefined,
     crashHost: async () => undefined,
+    say: async () => "conflict",
     resend: async (id) => id === "T1:0",
     drop: async (id) => id === "T1:0",
     retryEvent: async (seq) => (seq === 7 ? "retried" : "unknown"),

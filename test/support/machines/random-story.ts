@@ -160,6 +160,8 @@ export function createRandomStory(seed: number): RandomStory {
       () => ({ type: "session.reset", at, sessionId: `s${seq}` }),
       () => ({ type: "session.overridden", at, queue: often(0.5) ? { mode: pick(modes) } : null }),
       () => ({ type: "heartbeat.due", at, route: place }),
+      () => ({ type: "prompt.due", at, seq, id: `p${seq}`, route: place, text: "go", by: "test" }),
+      () => ({ type: "text.due", at, id: `t${seq}`, route: place, parts: ["a"], replyTo: null }),
       () => ({ type: "fellow.spoke", at, seq, message: message().message }),
       () => ({ type: "history.seeded", at, seq, messages: [message().message] }),
       () => ({ type: "agent.started", at, turnId: "T1", attempt: 1 }),

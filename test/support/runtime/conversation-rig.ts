@@ -296,9 +296,9 @@ export function checkState(
   deadlines: ReadonlyMap<string, number>,
 ): void {
   const { attention } = view();
-  const { run, inbox, forming, typing, quietAt, heartbeat } = context;
+  const { run, inbox, forming, typing, quietAt, heartbeat, prompts } = context;
   const pending = inbox.length + forming.length;
-  const owed = heartbeat !== null;
+  const owed = heartbeat !== null || prompts.length > 0;
   const laws: readonly (readonly [string, boolean])[] = [
     [
       "observing owes nothing and shows nothing",

@@ -37,6 +37,9 @@ export const telegramChannel = defineChannel<TelegramAccountConfig>({
   typingIntervalMs: 5_000,
   accountSchema: telegramAccountSchema as z.ZodType<TelegramAccountConfig>,
   local: false,
+  // Ids of people are positive. Supergroups and channels share one form.
+  chatKind: (id) =>
+    /^[1-9]\d*$/u.test(id) ? "direct" : /^-(?!100)\d+$/u.test(id) ? "group" : null,
   open(context) {
     const client = createTelegramClient(context.config);
     const http = createHttpClient({ allowPrivate: [new URL(context.config.apiRoot).origin] });
