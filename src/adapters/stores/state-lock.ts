@@ -2,14 +2,19 @@
  * One daemon per state directory: two writers of one journal would both send its outbox. The lock
  * is a file with the owner's pid, the start time of that process and the boot id of the machine, so
  * a pid that has been reused since does not keep the directory locked.
+ *
+ * To look at the lock and to replace it is one step: meanwhile a second file is held by a lock of
+ * the system, which ends with the process. Otherwise a process that is held up in between would
+ * remove the lock that another one has just taken.
  */
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { link, readFile, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
+import { loadDriver, storeError } from "./sqlite-driver.ts";
 
 const ownerSchema = z.object({
   pid: z.number().int().positive(),
@@ -26,11 +31,10 @@ export interface StateLock {
   release(): Promise<void>;
 }
 
-const takeoverTriesMax = 5;
-/**
- * Two daemons may find the same stale lock: the one whose entry is there after this time has won.
- */
-const settleMs = 30;
+const sqliteBusy = 5;
+/** A step takes a few ms; a directory where it takes longer than this is in use. */
+const stepMsMax = 10_000;
+const pollMs = 10;
 
 /**
  * Locks a state directory for this process. A lock of a process that is gone is taken over.
@@ -44,18 +48,46 @@ export async function lockStateDir(folder: string): Promise<StateLock> {
     boot: bootId(),
     nonce: randomUUID(),
   };
-  for (let tries = 0; tries < takeoverTriesMax; tries += 1) {
-    if (await create(path, mine)) {
-      if (tries > 0) await sleep(settleMs);
-      if ((await read(path))?.nonce === mine.nonce)
-        return { path, release: () => free(path, mine) };
-      continue;
-    }
+  const endStep = await beginStep(folder);
+  if (endStep === null) throw locked(folder, (await read(path))?.pid ?? 0);
+  try {
     const owner = await read(path);
     if (owner !== null && isAlive(owner)) throw locked(folder, owner.pid);
     await unlink(path).catch(unlessGone);
+    if (!(await create(path, mine))) throw locked(folder, (await read(path))?.pid ?? 0);
+    return { path, release: () => free(path, mine) };
+  } finally {
+    endStep();
   }
-  throw locked(folder, (await read(path))?.pid ?? 0);
+}
+
+/** Waits until no other process takes this lock. Null: one does, for too long. */
+async function beginStep(folder: string): Promise<(() => void) | null> {
+  const path = join(folder, "lock.db");
+  const { DatabaseSync } = loadDriver();
+  try {
+    // Only once: closing it again would end the locks that this process has on it (fcntl(2)).
+    closeSync(openSync(path, "ax", 0o600));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "EEXIST") throw unwritable(folder, error as NodeJS.ErrnoException);
+  }
+  // SQLite's own lock on the file; nothing is ever written into it.
+  const database = new DatabaseSync(path);
+  for (let waitedMs = 0; waitedMs < stepMsMax; waitedMs += pollMs) {
+    try {
+      database.exec("BEGIN EXCLUSIVE");
+      return () => database.close();
+    } catch (error) {
+      if (((error as { errcode?: number }).errcode ?? 0) % 256 !== sqliteBusy) {
+        database.close();
+        throw storeError(error);
+      }
+    }
+    await sleep(pollMs);
+  }
+  database.close();
+  return null;
 }
 
 function locked(folder: string, pid: number): EarshotError {

@@ -1,9 +1,11 @@
 /** The lock of the state directory: one daemon each, and no lock that outlives its owner. */
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { lockStateDir } from "../../../src/adapters/stores/state-lock.ts";
 
 let folder = "";
@@ -61,5 +63,30 @@ test("a half-written lock is no lock, and of several takers one wins", async () 
   writeLock('{"pid":');
   const tries = await Promise.allSettled([1, 2, 3].map(() => lockStateDir(folder)));
   const won = tries.filter((result) => result.status === "fulfilled");
+  expect(won).toHaveLength(1);
+});
+
+test("a taker that is held up after it has read a stale lock removes no other's lock", async () => {
+  writeLock(JSON.stringify({ pid: 1, started: "0", boot: "another boot", nonce: "n" }));
+  const { unlink } = fs;
+  onTestFinished(() => {
+    fs.unlink = unlink;
+    syncBuiltinESMExports();
+  });
+  const reached = new Promise<void>((resolve) => {
+    fs.unlink = async (path) => {
+      if (path !== join(folder, "lock")) return unlink(path);
+      fs.unlink = unlink;
+      syncBuiltinESMExports();
+      resolve();
+      await new Promise((go) => setTimeout(go, 500));
+      return unlink(path);
+    };
+  });
+  syncBuiltinESMExports();
+  const takers = [lockStateDir(folder)];
+  await reached;
+  takers.push(lockStateDir(folder));
+  const won = (await Promise.allSettled(takers)).filter(({ status }) => status === "fulfilled");
   expect(won).toHaveLength(1);
 });
