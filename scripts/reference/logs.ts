@@ -107,6 +107,7 @@ export const logTable: readonly LogEvent[] = [
     ["sweep.skipped", "A conversation's snapshot could not be written."],
     ["telegram.intake-closed", "Updates wait because the intake accepts nothing."],
     ["telegram.menu-failed", "The menu of commands was not set."],
+    ["telegram.update-ignored", "Updates of a kind that says nothing here, once for each kind."],
     ["telegram.update-unreadable", "An update has an unknown form."],
     ["telegram.webhook-failing", "Telegram says that it cannot reach the webhook."],
     ["telegram.webhook-moved", "Another program had changed the webhook; it was set again."],

@@ -82,9 +82,20 @@ export function numericId(id: string, what: string): number {
   throw new EarshotError("EAR_CHANNEL_REJECTED", `Cannot use the ${what}: it is not a number`);
 }
 
-/** `chat_id` and, in a forum topic, `message_thread_id`. */
-export function target(route: Route): { chat_id: number; message_thread_id?: number } {
-  const chat_id = numericId(route.chat.id, "chat id");
-  if (route.thread?.kind !== "topic") return { chat_id };
-  return { chat_id, message_thread_id: numericId(route.thread.id, "topic id") };
+/** A chat, and the topic in it. */
+export interface TelegramTarget {
+  readonly chat_id: number;
+  readonly message_thread_id?: number;
+  readonly direct_messages_topic_id?: number;
+}
+
+/** `chat_id` and, in a topic, its id. The direct messages of a channel have topics of their own. */
+export function target({ chat, thread }: Route): TelegramTarget {
+  const chat_id = numericId(chat.id, "chat id");
+  if (thread?.kind !== "topic") return { chat_id };
+  const id = numericId(thread.id, "topic id");
+  // Private chats, which may have topics as well, have positive ids.
+  return chat.kind === "direct" && chat_id < 0
+    ? { chat_id, direct_messages_topic_id: id }
+    : { chat_id, message_thread_id: id };
 }

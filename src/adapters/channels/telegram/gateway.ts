@@ -125,14 +125,31 @@ async function poll(
   );
 }
 
+/** Kinds of updates that an account has got and that say nothing here; each is logged once. */
+const ignoredKinds = new WeakMap<Context, Set<string>>();
+
+function logIgnored(raw: unknown, context: Context): void {
+  const kind = Object.keys(raw as object).find((name) => name !== "update_id");
+  if (kind === undefined || kind in updateSchema.shape || !/^[a-z_]{1,64}$/.test(kind)) return;
+  const known = ignoredKinds.get(context) ?? new Set();
+  ignoredKinds.set(context, known);
+  if (known.has(kind)) return;
+  known.add(kind);
+  context.log("warn", "telegram.update-ignored", { kind });
+}
+
 /** Converts an update; null for none of interest and for unreadable ones, which are logged. */
 export function readUpdate(
   raw: unknown,
   self: TelegramSelf,
-  { accountId, log }: Context,
+  context: Context,
 ): ChannelEvent | null {
+  const { accountId, log } = context;
   const update = updateSchema.safeParse(raw);
-  if (update.success) return eventOf(update.data, accountId, self);
+  if (update.success) {
+    logIgnored(raw, context);
+    return eventOf(update.data, accountId, self);
+  }
   const known = updateIdSchema.safeParse(raw);
   log("warn", "telegram.update-unreadable", {
     update: known.success ? known.data.update_id : null,

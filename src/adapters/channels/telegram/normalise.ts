@@ -5,14 +5,16 @@
  * no id, so its id is `@name`; a post in the name of a chat has no person, so its author is that
  * chat (`chat:<id>`), which is no user id and matches no list by accident.
  */
-import type { Attachment, Edit, Inbound } from "../../../domain/message.ts";
+import type { Attachment, Edit, Inbound, Origin } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
+import { lineOf } from "./content-lines.ts";
 import type {
   WireChat,
   WireContent,
   WireEntity,
   WireFile,
   WireMessage,
+  WireOrigin,
   WireUpdate,
   WireUser,
 } from "./wire.ts";
@@ -48,8 +50,8 @@ function inboundOf(message: WireMessage, account: string, self: TelegramSelf): I
   const attachments = attachmentsOf(message);
   if (text === "" && attachments.length === 0) return null;
   // Forwarded text is not the author's own: it mentions no one here.
-  const forwarded = message.forward_origin !== undefined;
-  const mentions = forwarded ? [] : mentionsOf(message, self);
+  const origin = message.forward_origin;
+  const mentions = origin === undefined ? mentionsOf(message, self) : [];
   return {
     channel: "telegram",
     account,
@@ -62,8 +64,9 @@ function inboundOf(message: WireMessage, account: string, self: TelegramSelf): I
     replyTo: replyOf(message, self),
     attachments,
     ...(message.media_group_id === undefined ? {} : { groupId: message.media_group_id }),
-    explicitOnly: forwarded,
-    ...(forwarded ? { forwarded } : {}),
+    explicitOnly: origin !== undefined,
+    ...(origin === undefined ? {} : { forwarded: originOf(origin) }),
+    ...quoteOf(message),
     ...verbatimIn(message, text),
     sentAt: message.date * 1_000,
   };
@@ -83,22 +86,30 @@ function editOf(updateId: number, message: WireMessage, account: string, self: T
   };
 }
 
-function placeOf({ chat, message_thread_id, is_topic_message }: WireMessage) {
-  const kind = {
+function placeOf(message: WireMessage) {
+  const { chat } = message;
+  const kinds = {
     private: "direct",
     group: "group",
     supergroup: "group",
     channel: "channel",
   } as const;
+  const kind = chat.is_direct_messages === true ? "direct" : kinds[chat.type];
+  const title = chat.title === undefined ? {} : { title: chat.title };
+  return { chat: { id: String(chat.id), kind, ...title }, thread: threadOf(message) };
+}
+
+/** A topic of a forum, or what one person writes to a channel. */
+function threadOf(message: WireMessage): Inbound["thread"] {
+  const { direct_messages_topic: direct, message_thread_id, is_topic_message } = message;
+  if (direct !== undefined) return { id: String(direct.topic_id), kind: "topic" };
   // Only forum topics are threads; in other groups the field is the start of a reply chain.
-  const topic = is_topic_message === true && message_thread_id !== undefined;
+  if (is_topic_message !== true || message_thread_id === undefined) return null;
+  const title = message.reply_to_message?.forum_topic_created?.name;
   return {
-    chat: {
-      id: String(chat.id),
-      kind: kind[chat.type],
-      ...(chat.title === undefined ? {} : { title: chat.title }),
-    },
-    thread: topic ? { id: String(message_thread_id), kind: "topic" as const } : null,
+    id: String(message_thread_id),
+    kind: "topic",
+    ...(title === undefined ? {} : { title }),
   };
 }
 
@@ -136,6 +147,42 @@ function authorOf(
   return chatAuthor(chat, message.author_signature);
 }
 
+/** Who wrote a forwarded message, and where, as far as its author allows. */
+function originOf(origin: WireOrigin): Origin {
+  const { sender_user: user, sender_user_name, author_signature, message_id, date } = origin;
+  const chat = origin.chat ?? origin.sender_chat;
+  const authorName = user === undefined ? (sender_user_name ?? author_signature) : fullName(user);
+  return {
+    ...(user === undefined ? {} : { authorId: String(user.id) }),
+    ...(authorName === undefined || authorName === "" ? {} : { authorName }),
+    ...(chat === undefined ? {} : { chat: originChat(chat) }),
+    ...(message_id === undefined ? {} : { messageId: String(message_id) }),
+    ...(date === undefined || date === 0 ? {} : { sentAt: date * 1_000 }),
+  };
+}
+
+const originChat = ({ id, title, username }: WireChat) => {
+  const name = title ?? username;
+  return { id: String(id), ...(name === undefined ? {} : { title: name }) };
+};
+
+/** A part of the message replied to, or a message of another chat. */
+function quoteOf(message: WireMessage): Pick<Inbound, "quote"> {
+  const { quote, external_reply: external } = message;
+  if (external === undefined)
+    return quote?.is_manual === true && message.reply_to_message !== undefined
+      ? { quote: { text: quote.text } }
+      : {};
+  const { origin, chat, message_id } = external;
+  const text = quote?.text ?? textOf(external);
+  const from = {
+    ...originOf(origin),
+    ...(chat === undefined ? {} : { chat: originChat(chat) }),
+    ...(message_id === undefined ? {} : { messageId: String(message_id) }),
+  };
+  return { quote: { ...(text === "" ? {} : { text }), from } };
+}
+
 function replyOf(message: WireMessage, self: TelegramSelf): Inbound["replyTo"] {
   const parent = message.reply_to_message;
   if (parent === undefined) return null;
@@ -145,7 +192,9 @@ function replyOf(message: WireMessage, self: TelegramSelf): Inbound["replyTo"] {
     (message.is_topic_message === true && parent.message_id === message.message_thread_id);
   if (opener) return null;
   const author = authorOf({ ...parent, chat: message.chat }, self);
-  const text = message.quote?.text ?? textOf(parent);
+  // What somebody chose to quote is said apart; what Telegram did is a part of a long message.
+  const chosen = message.quote?.is_manual === true;
+  const text = chosen ? textOf(parent) : (message.quote?.text ?? textOf(parent));
   return {
     id: String(parent.message_id),
     authorId: author.id,
@@ -155,17 +204,12 @@ function replyOf(message: WireMessage, self: TelegramSelf): Inbound["replyTo"] {
   };
 }
 
-/** The text of a message; content without text becomes one bracketed line. */
+/** The text of a message; what is no text becomes one bracketed line, below the text if there is one. */
 function textOf(content: WireContent): string {
   const text = content.text ?? content.caption;
-  if (text !== undefined) return text;
-  if (content.poll !== undefined) return `[poll: ${content.poll.question}]`;
-  if (content.location !== undefined)
-    return `[location: ${content.location.latitude}, ${content.location.longitude}]`;
-  if (content.contact !== undefined)
-    return `[contact: ${[content.contact.first_name, content.contact.last_name].join(" ").trim()}]`;
-  if (content.dice !== undefined) return `[${content.dice.emoji} ${content.dice.value}]`;
-  return "";
+  const line = lineOf(content);
+  if (line === null) return text ?? "";
+  return text === undefined || text === "" ? line : `${text}\n${line}`;
 }
 
 /** Kinds of entities that quote text. */

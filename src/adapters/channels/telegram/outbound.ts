@@ -74,7 +74,11 @@ export function createTelegramOutbound(client: TelegramClient): ChannelOutbound 
     async sendTyping(route, on, signal) {
       // There is no "off": the indicator ends with the message or after 5 s.
       if (!on) return;
-      const payload = { ...target(route), action: "typing" as const };
+      const { chat_id, message_thread_id, direct_messages_topic_id } = target(route);
+      // Telegram shows no typing to who writes to a channel.
+      if (direct_messages_topic_id !== undefined) return;
+      const topic = message_thread_id === undefined ? {} : { message_thread_id };
+      const payload = { chat_id, ...topic, action: "typing" as const };
       await client.call("sendChatAction", payload, { kind: "ask", signal, msMax: askMsMax });
     },
     async addReaction(route, messageId, emoji, signal) {

@@ -7,6 +7,7 @@
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
+import { lineContentSchema } from "./content-lines.ts";
 
 /** Telegram's ids have at most 52 significant bits, so a double holds them. */
 const int = z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
@@ -27,6 +28,7 @@ const chatSchema = z.object({
   type: z.enum(["private", "group", "supergroup", "channel"]),
   title: label.optional(),
   username: label.optional(),
+  is_direct_messages: z.boolean().optional(),
 });
 export type WireChat = z.infer<typeof chatSchema>;
 
@@ -70,11 +72,21 @@ const contentSchema = {
   caption: text.optional(),
   caption_entities: entities,
   ...mediaSchema,
-  poll: z.object({ question: label }).optional(),
-  location: z.object({ latitude: z.number(), longitude: z.number() }).optional(),
-  contact: z.object({ first_name: label, last_name: label.optional() }).optional(),
-  dice: z.object({ emoji: label, value: int }).optional(),
+  ...lineContentSchema,
 };
+
+/** Bot API: MessageOrigin; which fields there are depends on its type. */
+const originSchema = z.object({
+  type: z.string().max(64),
+  date: int.min(0).optional(),
+  sender_user: userSchema.optional(),
+  sender_user_name: label.optional(),
+  sender_chat: chatSchema.optional(),
+  chat: chatSchema.optional(),
+  message_id: int.optional(),
+  author_signature: label.optional(),
+});
+export type WireOrigin = z.infer<typeof originSchema>;
 
 const bareMessage = {
   message_id: int,
@@ -92,12 +104,26 @@ export const messageSchema = z.object({
   message_thread_id: int.optional(),
   is_topic_message: z.boolean().optional(),
   media_group_id: z.string().min(1).max(limits.idUnitsMax).optional(),
-  forward_origin: z.object({ type: z.string().max(64) }).optional(),
+  /** The writer's own talk in the direct messages of a channel. */
+  direct_messages_topic: z.object({ topic_id: int, user: userSchema.optional() }).optional(),
+  forward_origin: originSchema.optional(),
   is_automatic_forward: z.boolean().optional(),
   reply_to_message: z
-    .object({ ...bareMessage, forum_topic_created: z.object({}).optional() })
+    .object({
+      ...bareMessage,
+      forum_topic_created: z.object({ name: label.optional() }).optional(),
+    })
     .optional(),
-  quote: z.object({ text }).optional(),
+  /** A reply to a message of another chat or topic. */
+  external_reply: z
+    .object({
+      ...contentSchema,
+      origin: originSchema,
+      chat: chatSchema.optional(),
+      message_id: int.optional(),
+    })
+    .optional(),
+  quote: z.object({ text, is_manual: z.boolean().optional() }).optional(),
 });
 export type WireMessage = z.infer<typeof messageSchema>;
 export type WireContent = Pick<WireMessage, keyof typeof contentSchema>;

@@ -160,6 +160,20 @@ describe("telegram poll loop", () => {
     });
     expect(JSON.stringify(channel.logs)).not.toContain("private words");
   });
+
+  test("a kind of update that says nothing here is named in the log once", async () => {
+    const { world, run, say } = await start();
+    const business_message = { message_id: 1, date: 1, text: "private words", chat: { id: 5 } };
+    world.post({ business_message });
+    world.post({ business_message });
+    const channel = run();
+    await channel.message(say("for us"));
+    const ignored = channel.logs.filter(({ event }) => event === "telegram.update-ignored");
+    expect(ignored).toEqual([
+      { level: "warn", event: "telegram.update-ignored", fields: { kind: "business_message" } },
+    ]);
+    expect(JSON.stringify(channel.logs)).not.toContain("private words");
+  });
 });
 
 describe("telegram sends", () => {

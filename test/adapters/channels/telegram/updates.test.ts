@@ -1,8 +1,9 @@
 /** Updates as Telegram sends them, and the channel event that must come of each. */
 import { describe, expect, test } from "vitest";
+import { target } from "../../../../src/adapters/channels/telegram/client.ts";
 import { eventOf } from "../../../../src/adapters/channels/telegram/normalise.ts";
 import { updateSchema } from "../../../../src/adapters/channels/telegram/wire.ts";
-import { editSchema, inboundSchema } from "../../../../src/domain/message.ts";
+import { editSchema, inboundSchema, routeOf } from "../../../../src/domain/message.ts";
 
 const self = { id: "4242", username: "scout_bot", name: "Scout" };
 const ann = { id: 7_001, is_bot: false, first_name: "Ann", last_name: "Lee", username: "ann" };
@@ -47,7 +48,10 @@ describe("telegram updates", () => {
 
   test("what is forwarded says so, and what is shown as code or as a quote is marked", () => {
     const forward_origin = { type: "user", sender_user: bob, date: 1 };
-    expect(inbound({ text: "/stop", forward_origin })).toMatchObject({ forwarded: true });
+    expect(inbound({ text: "/stop", forward_origin })).toMatchObject({
+      forwarded: { authorId: "7002", authorName: "Bob", sentAt: 1_000 },
+      explicitOnly: true,
+    });
     const text = "see /stop or /new there";
     const entities = [
       { type: "code", offset: 4, length: 5 },
@@ -238,13 +242,184 @@ describe("telegram updates", () => {
     });
   });
 
+  const news = { id: -1_005, type: "channel", title: "News" };
+  test.each<[string, object, object]>([
+    [
+      "a hidden person",
+      { type: "hidden_user", date: 2, sender_user_name: "Eve" },
+      { authorName: "Eve", sentAt: 2_000 },
+    ],
+    [
+      "a channel",
+      { type: "channel", date: 2, chat: news, message_id: 5, author_signature: "ed" },
+      { authorName: "ed", chat: { id: "-1005", title: "News" }, messageId: "5", sentAt: 2_000 },
+    ],
+    [
+      "an anonymous admin",
+      { type: "chat", date: 2, sender_chat: group },
+      { chat: { id: "-1001234", title: "Kitchen" }, sentAt: 2_000 },
+    ],
+  ])("what is forwarded from %s says from whom", (_who, forward_origin, forwarded) => {
+    expect(inbound({ forward_origin }).forwarded).toEqual(forwarded);
+  });
+
+  test("a quote that was chosen is said apart from the message it is a part of", () => {
+    const parent = { message_id: 5, date: 1, chat: group, from: bob, text: "tea, then soup" };
+    const quote = { text: "soup", position: 10, is_manual: true };
+    expect(inbound({ reply_to_message: parent, quote })).toMatchObject({
+      replyTo: { id: "5", text: "tea, then soup" },
+      quote: { text: "soup" },
+    });
+    const cut = inbound({ reply_to_message: parent, quote: { text: "tea", position: 0 } });
+    expect(cut).toMatchObject({ replyTo: { text: "tea" } });
+    expect(cut).not.toHaveProperty("quote");
+  });
+
+  test("a reply to a message of another chat quotes it, and replies to nothing here", () => {
+    const origin = { type: "channel", date: 2, chat: news, message_id: 9 };
+    const external_reply = { origin, chat: news, message_id: 9, poll: { question: "Tea?" } };
+    expect(inbound({ external_reply })).toMatchObject({
+      replyTo: null,
+      quote: {
+        text: "[poll: Tea?]",
+        from: { chat: { id: "-1005", title: "News" }, messageId: "9", sentAt: 2_000 },
+      },
+    });
+    const quote = { text: "tea", position: 3 };
+    expect(inbound({ external_reply, quote }).quote).toMatchObject({ text: "tea" });
+  });
+
+  test("a topic has the name that its opener says", () => {
+    const opener = { message_id: 3, date: 1, chat: group, from: bob };
+    const forum_topic_created = { name: "Soups", icon_color: 1 };
+    const topic = { message_thread_id: 3, is_topic_message: true };
+    expect(
+      inbound({ ...topic, reply_to_message: { ...opener, forum_topic_created } }).thread,
+    ).toEqual({ id: "3", kind: "topic", title: "Soups" });
+  });
+
+  test("what somebody writes to a channel is a direct talk of its own", () => {
+    const chat = { id: -1_006, type: "supergroup", title: "News", is_direct_messages: true };
+    const got = inbound({ chat, direct_messages_topic: { topic_id: 7_001, user: ann } });
+    expect(got).toMatchObject({
+      chat: { id: "-1006", kind: "direct", title: "News" },
+      thread: { id: "7001", kind: "topic" },
+      author: { id: "7001" },
+    });
+    expect(target(routeOf(got))).toEqual({ chat_id: -1_006, direct_messages_topic_id: 7_001 });
+    const forum = { id: 7_001, type: "private", first_name: "Ann" };
+    const topic = { message_thread_id: 3, is_topic_message: true };
+    const own = inbound({ chat: forum, ...topic });
+    expect(target(routeOf(own))).toEqual({ chat_id: 7_001, message_thread_id: 3 });
+  });
+
+  const tasks = [
+    { id: 1, text: "milk", completion_date: 1_763_700_000 },
+    { id: 2, text: "eggs" },
+    { id: 3, text: "tea", completion_date: 0 },
+  ];
+  const checklist_message = {
+    message_id: 1,
+    date: 1,
+    chat: group,
+    checklist: { title: "Shop", tasks },
+  };
+  const sticker = { ...file, emoji: "🧸" };
   test.each<[string, object, string]>([
     ["poll", { poll: { question: "Tea?", options: [] } }, "[poll: Tea?]"],
+    [
+      "poll with options",
+      { poll: { question: "Tea?", options: [{ text: "yes" }, { text: "no" }] } },
+      "[poll: Tea? — yes, no]",
+    ],
     ["location", { location: { latitude: 1.5, longitude: 2 } }, "[location: 1.5, 2]"],
+    [
+      "venue",
+      {
+        venue: { location: { latitude: 1, longitude: 2 }, title: "Café", address: "Main St 1" },
+        location: { latitude: 1, longitude: 2 },
+      },
+      "[place: Café, Main St 1]",
+    ],
     ["contact", { contact: { first_name: "Bob", phone_number: "1" } }, "[contact: Bob]"],
     ["dice", { dice: { emoji: "🎲", value: 4 } }, "[🎲 4]"],
-  ])("a %s is told in one line", (_what, content, text) => {
+    ["story", { story: { chat: news, id: 4 } }, "[story of News]"],
+    [
+      "checklist",
+      { checklist: { title: "Shop", tasks } },
+      "[checklist: Shop; open: eggs, tea; done: milk]",
+    ],
+    [
+      "task that is done",
+      { checklist_tasks_done: { checklist_message, marked_as_done_task_ids: [2] } },
+      "[checklist: Shop; now done: eggs]",
+    ],
+    [
+      "task that is not done any more",
+      { checklist_tasks_done: { marked_as_not_done_task_ids: [1] } },
+      "[checklist; no longer done: task 1]",
+    ],
+    [
+      "new task",
+      { checklist_tasks_added: { checklist_message, tasks: [{ id: 4, text: "jam" }] } },
+      "[checklist: Shop; added: jam]",
+    ],
+    [
+      "paid medium",
+      { paid_media: { star_count: 5, paid_media: [{ type: "preview" }, { type: "photo" }] } },
+      "[paid media: 2 items for 5 stars]",
+    ],
+    [
+      "gift",
+      { gift: { gift: { id: "g", sticker, star_count: 50 }, text: "for you" } },
+      "[gift: 🧸 50 stars. for you]",
+    ],
+    [
+      "unique gift",
+      {
+        unique_gift: {
+          gift: { base_name: "Plush Pepe", name: "PlushPepe-7", number: 7 },
+          origin: "transfer",
+        },
+      },
+      "[gift: Plush Pepe #7]",
+    ],
+    [
+      "game",
+      { game: { title: "Chess", description: "A board game", photo: [] } },
+      "[game: Chess. A board game]",
+    ],
+    [
+      "invoice",
+      { invoice: { title: "Tea", description: "Two cups", currency: "XTR", total_amount: 2 } },
+      "[invoice: Tea. Two cups]",
+    ],
+    [
+      "giveaway",
+      { giveaway: { chats: [news], winners_selection_date: 1, winner_count: 3 } },
+      "[giveaway: 3 winners]",
+    ],
+    [
+      "giveaway that is over",
+      {
+        giveaway_winners: {
+          chat: news,
+          winner_count: 1,
+          winners: [bob],
+          prize_description: "a mug",
+        },
+      },
+      "[giveaway that is over: a mug, 1 winner]",
+    ],
+  ])("a %s is one line", (_what, content, text) => {
     expect(inbound({ text: undefined, ...content }).text).toBe(text);
+  });
+
+  test("a caption stays above the line", () => {
+    const paid_media = { star_count: 5, paid_media: [{ type: "preview" }] };
+    expect(inbound({ text: undefined, caption: "look", paid_media }).text).toBe(
+      "look\n[paid media: 1 item for 5 stars]",
+    );
   });
 
   test.each<[string, object]>([
