@@ -32,6 +32,10 @@ export const logTable: readonly LogEvent[] = [
     ],
     ["access.asked", "A stranger asked for access and got a code."],
     ["access.claimed", "A claim code gave somebody access."],
+    [
+      "reply-tag.ignored",
+      "An agent wanted to reply to a message that was not heard in its room lately.",
+    ],
     ["permission.asked", "A turn asked an owner for permission."],
     ["permission.answered", "An owner answered."],
     ["agent.auto", "No agent is configured; this one was found."],

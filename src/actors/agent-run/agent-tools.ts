@@ -31,7 +31,9 @@ const inputs = {
 type ToolName = keyof typeof inputs;
 
 const purposes: Readonly<Record<ToolName, string>> = {
-  channel_reply: "Send a reply to this conversation now, before your answer ends.",
+  channel_reply:
+    "Send a reply to this conversation now, before your answer ends. Here and in your answer, " +
+    "[[reply_to:<message id>]] before a part makes it a reply to that message.",
   channel_send: "Send a further message to this conversation now.",
   channel_react: "React with one emoji to the message you are answering.",
   channel_disengage:

@@ -65,6 +65,8 @@ export class OutputSequencer {
   #units = 0;
   /** Where its last part ends. */
   #end = 0;
+  /** The message that the next part answers; null: as configured. */
+  #target: string | null = null;
   #closed = false;
   #overflow = false;
 
@@ -93,6 +95,11 @@ export class OutputSequencer {
     return this.#live?.shows === "reasoning" ? this.#live.index : null;
   }
 
+  /** The next part of the answer answers this message; empty: the current one. */
+  answerTo(messageId: string): void {
+    this.#target = messageId;
+  }
+
   /** Sends a part of the answer, replacing the growing message if there is one. */
   say(piece: Piece): void {
     if (this.#closed || this.#overflow || !hasVisible(piece.text)) return;
@@ -115,7 +122,9 @@ export class OutputSequencer {
       mentions: mentionsIn(text),
       ...(edits === undefined ? {} : { edits }),
       ...(prefix === "" ? {} : { prefix }),
+      ...(this.#target === null ? {} : { target: this.#target }),
     };
+    this.#target = null;
     this.#index += 1;
     if (this.#index === limits.blocksPerTurnMax) this.#last = block;
     else this.#options.onBlock(block);
@@ -158,7 +167,8 @@ export class OutputSequencer {
   open(text: string, aside?: SideOutput): GrowingMessage | null {
     const index = this.#index;
     if (this.#closed || index >= sideIndexMax || !hasVisible(text)) return null;
-    this.#addSide(text, { draft: true, ...(aside === undefined ? {} : { aside }) });
+    const target = aside === undefined && this.#target !== null ? { target: this.#target } : {};
+    this.#addSide(text, { draft: true, ...target, ...(aside === undefined ? {} : { aside }) });
     const { clock, onDraft } = this.#options;
     return new GrowingMessage(clock, index, text, onDraft);
   }
@@ -183,7 +193,7 @@ export class OutputSequencer {
     this.#live?.stop();
   }
 
-  #addSide(text: string, how: Pick<OutputBlock, "draft" | "aside" | "edits">): void {
+  #addSide(text: string, how: Pick<OutputBlock, "draft" | "aside" | "edits" | "target">): void {
     if (this.#index >= limits.blocksPerTurnMax) return;
     const block = { index: this.#index, from: 0, to: 0, text, mentions: [], ...how };
     this.#index += 1;

@@ -5,12 +5,9 @@
  * split only at the platform's limit. Offsets count the turn's text from its start, so no range is
  * sent twice and two equal blocks stay two.
  */
+
+import { type AnswerPart, createTagFilter } from "../../domain/answer-tags.ts";
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
-import {
-  type AnswerPart,
-  createReasoningFilter,
-  withoutReasoning,
-} from "../../domain/reasoning-tags.ts";
 import { cut } from "../../domain/sanitize.ts";
 import type { ReasoningLevel, VerboseLevel } from "../../domain/session.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
@@ -63,7 +60,7 @@ export class TurnOutput {
   readonly #coalescer: Coalescer;
   readonly #steps: Steps;
   #silence: Silence;
-  #reasoning = createReasoningFilter();
+  #tags = createTagFilter();
   #chunker: Chunker;
   /** Where the current chunker's text starts. */
   #base = 0;
@@ -149,15 +146,24 @@ export class TurnOutput {
   }
 
   push(delta: string): void {
-    this.#take(this.#reasoning.push(delta));
+    this.#take(this.#tags.push(delta));
   }
 
-  /** Text with reasoning in tags is both, in order. */
+  /** Text with tags is text, reasoning and reply tags, in order. */
   #take(parts: readonly AnswerPart[]): void {
     for (const { kind, text } of parts) {
       if (kind === "reasoning") this.think(text);
+      else if (kind === "reply") this.#answerTo(text);
       else this.#show(this.#silence.push(text));
     }
+  }
+
+  /** What follows is a part of its own, which answers this message; empty: the current one. */
+  #answerTo(messageId: string): void {
+    if (this.#muted || this.#isUnasked) return;
+    this.#endPart();
+    this.#send();
+    this.#sequencer.answerTo(messageId);
   }
 
   /** Adds reasoning. */
@@ -192,8 +198,13 @@ export class TurnOutput {
 
   /** Ends one message of the answer: held text is resolved. */
   endMessage(): void {
-    this.#take(this.#reasoning.end());
-    this.#reasoning = createReasoningFilter();
+    this.#take(this.#tags.end());
+    this.#tags = createTagFilter();
+    this.#endPart();
+  }
+
+  /** Ends what is sent as one, and judged as one whether it is silent. */
+  #endPart(): void {
     this.#show(this.#silence.end().rest);
     this.#silence = createSilence(this.#options.settings.silent);
     if (this.#mode === "block") {
@@ -209,9 +220,18 @@ export class TurnOutput {
   say(text: string): void {
     this.endMessage();
     if (!this.#isUnasked) this.#send();
-    this.#show(withoutReasoning(text));
-    this.endMessage();
+    this.#sayWhole(text);
     if (!this.#isUnasked) this.#send();
+  }
+
+  /** Text that a tool sends: it is shown whatever it says. */
+  #sayWhole(text: string): void {
+    const tags = createTagFilter();
+    for (const part of [...tags.push(text), ...tags.end()]) {
+      if (part.kind === "text") this.#show(part.text);
+      if (part.kind === "reply") this.#answerTo(part.text);
+    }
+    this.endMessage();
   }
 
   /** Ends the answer. */

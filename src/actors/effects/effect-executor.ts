@@ -238,11 +238,18 @@ export function createEffects(ports: EffectPorts): Effects {
       case "command":
         ports.commands.settled(effect, step);
         break;
+      case "block":
+        if (effect.unknownTarget !== undefined)
+          ports.log("info", "reply-tag.ignored", {
+            key,
+            turn: effect.turnId,
+            message: effect.unknownTarget,
+          });
+        break;
       case "deadline.clear":
       case "transcript":
       case "joined":
       case "usage":
-      case "block":
       case "unsaid":
       case "decided":
         break;

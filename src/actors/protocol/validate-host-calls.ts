@@ -37,6 +37,7 @@ const reported = z.discriminatedUnion("type", [
     edits: count.exactOptional(),
     aside: z.enum(["reasoning", "status"]).exactOptional(),
     prefix: text.exactOptional(),
+    target: z.string().max(limits.idUnitsMax).exactOptional(),
   }),
   z.strictObject({ ...own, type: z.literal("agent.message-ended") }),
   z.strictObject({

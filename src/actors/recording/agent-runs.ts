@@ -253,9 +253,11 @@ const used = ({ steps }: Run, tool: string) =>
   steps.some((step) => "tool" in step && step.tool === tool);
 
 /** A block, with the blanks that the agent left before it. */
-function say(run: Run, { text, from, to, at }: AgentText): void {
+function say(run: Run, { text, from, to, at, target }: AgentText): void {
   const gap = Math.max(0, Math.min(from - run.offset, 8));
   const space = run.offset === 0 ? "" : gap >= 2 ? "\n\n" : " ".repeat(gap);
+  if (target !== undefined)
+    add(run, at, { text: target === "" ? "[[reply_to_current]]" : `[[reply_to:${target}]]` });
   for (let start = 0; start < text.length; start += limits.agentEventUnitsMax - 8) {
     const part = text.slice(start, start + limits.agentEventUnitsMax - 8);
     add(run, at, { text: start === 0 ? space + part : part });

@@ -12,7 +12,7 @@ import type { AgentSpoke, AgentText, AgentTool, TextDue } from "../events/events
 import type { Run } from "./context.ts";
 import { textName } from "./delivery-actions.ts";
 import { removeAcks } from "./queue-actions.ts";
-import { addressBlock } from "./reply-addressing.ts";
+import { addressBlock, targetOf } from "./reply-addressing.ts";
 import { answersOf } from "./steering-actions.ts";
 import type { Step } from "./step.ts";
 import { startTyping } from "./typing-actions.ts";
@@ -41,7 +41,7 @@ export function sendBlock({ context, effects }: Step, event: AgentText): void {
     ...(refused && isSaid ? { refused } : {}),
     ...(asides.length > 0 ? { asides } : {}),
   };
-  if (!refused) effects.push(blockOf(run, event, settings));
+  if (!refused) effects.push(blockOf(run, event, settings, context.heardMessages));
 }
 
 /** Words that belong to no turn. What is delivered of them is reported under their own name. */
@@ -57,9 +57,16 @@ function completesShown({ shown }: Run, { edits, aside }: AgentText): boolean {
   return edits !== undefined && aside === undefined && edits === shown;
 }
 
-function blockOf(run: Run, event: AgentText, { replyTo: mode }: ConversationSettings): Block {
+function blockOf(
+  run: Run,
+  event: AgentText,
+  { replyTo: mode }: ConversationSettings,
+  heard: readonly string[],
+): Block {
   const { turnId, index, text, draft, edits, aside, prefix = "" } = event;
   const { route, replyTo } = run.order;
+  const asked = run.batch.map(({ id }) => id);
+  const target = targetOf(event.target, replyTo, [asked, heard]);
   const { reply, quote } = addressBlock(mode, route.chat.kind, {
     index: placeInAnswer(run, event),
     several: run.batch.length > 1,
@@ -75,12 +82,17 @@ function blockOf(run: Run, event: AgentText, { replyTo: mode }: ConversationSett
     index,
     text: prefix + text,
     route,
-    replyTo: reply && isAddressed ? replyTo : null,
-    quote: quote && isAddressed,
+    ...(target.kind === "message"
+      ? { replyTo: target.id, quote: target.id !== replyTo || run.overtaken }
+      : {
+          replyTo: reply && isAddressed ? replyTo : null,
+          quote: quote && isAddressed,
+        }),
     kind: "reply",
     ...(draft === undefined ? {} : { draft }),
     ...(edits === undefined ? {} : { edits }),
     ...(aside === undefined ? {} : { aside }),
+    ...(target.kind === "unknown" ? { unknownTarget: target.id } : {}),
   };
 }
 

@@ -8,6 +8,29 @@ import type { ChatKind } from "../../domain/message.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import type { ConversationSettings, ReplyToMode } from "../../domain/settings.ts";
 
+/** What a reply tag of the agent's refers to. */
+export type Target =
+  | { readonly kind: "message"; readonly id: string }
+  /** No message of that id was heard here lately: the tag is ignored. */
+  | { readonly kind: "unknown"; readonly id: string }
+  | { readonly kind: "none" };
+
+/**
+ * The message that a part of an answer is to reply to.
+ * @param target as the agent wrote it; empty: the current message.
+ * @param heard ids of the messages that the turn answers, and of those heard in the room lately.
+ */
+export function targetOf(
+  target: string | undefined,
+  current: string,
+  heard: readonly (readonly string[])[],
+): Target {
+  if (target === undefined) return { kind: "none" };
+  const id = target === "" ? current : target;
+  const isKnown = target === "" || heard.some((ids) => ids.includes(id));
+  return { kind: isKnown && id !== "" ? "message" : "unknown", id };
+}
+
 export interface Addressing {
   /** Send as a reply to the turn's newest message. */
   readonly reply: boolean;

@@ -122,6 +122,8 @@ export interface Block {
   readonly edits?: number;
   /** Beside the answer. */
   readonly aside?: "reasoning" | "status";
+  /** The message that the agent wanted it to answer and that was not heard here lately. */
+  readonly unknownTarget?: string;
 }
 /** A text that belongs to no turn, to deliver and to keep in the transcript. */
 export interface Say {

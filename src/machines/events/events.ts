@@ -139,6 +139,8 @@ export interface AgentText {
   readonly aside?: "reasoning" | "status";
   /** Goes before the text as the room sees it; no part of what is remembered. */
   readonly prefix?: string;
+  /** Id of the message that it answers, as the agent says; empty: the current one. */
+  readonly target?: string;
 }
 /** The running agent took in messages handed to it by `turn.steer`; they belong to its turn now. */
 export interface AgentSteered {

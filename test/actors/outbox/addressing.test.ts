@@ -3,8 +3,10 @@
  */
 import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
+import { recordScenario } from "../../../src/actors/recording/recorder.ts";
 import { seededRandom } from "../../../src/actors/simulation/simulated-platforms.ts";
 import type { ScriptedRun } from "../../../src/domain/scenario/script.ts";
+import { play } from "../../support/replay/replay.ts";
 import { World, type WorldOptions } from "../../support/runtime/world.ts";
 
 const blocks = { mode: "block", break: "message_end", coalesceIdleMs: 0 };
@@ -60,6 +62,73 @@ describe("a block is a reply", () => {
       await world.pass(10_000);
       expect(world.sent[0]).toMatchObject({ quote: quoted, replyTo: quoted ? "asked" : null });
       expect(world.sent[1]).toMatchObject({ quote: false });
+    }
+  });
+});
+
+describe("a reply tag", () => {
+  const bob = { author: { id: "bob", name: "Bob" } } as object;
+  const talk = async (config: Record<string, unknown>, ...said: string[]) => {
+    const world = await started(config);
+    world.runs.push({ afterMs: 0, steps: said.map((text) => ({ text })) });
+    await world.say("the beans or the soup?", { id: "bobs", ...bob });
+    await world.say("earshot?", { id: "asked", ...(mention as object) });
+    await world.pass(10_000);
+    return world;
+  };
+
+  test.each([
+    ["off", { stream: { mode: "off" } }],
+    ["block", { stream: { mode: "block" } }],
+    ["draft", { stream: { mode: "draft" } }],
+  ])("makes each part a reply to its message, in the mode %s", async (_, config) => {
+    const world = await talk(
+      { ...config, messages: { replyTo: "off" } },
+      "[[reply_to:bo",
+      "bs]] The soup.\n\n[[reply_to_cur",
+      "rent]]I am here. It takes some words until a draft is opened for it.",
+    );
+    const shown = world.sent.map(({ text, replyTo }) => [text.trim(), replyTo]);
+    expect(shown).toEqual([
+      ["The soup.", "bobs"],
+      ["I am here. It takes some words until a draft is opened for it.", "asked"],
+    ]);
+    await world.runtime.stop();
+  });
+
+  test("is in a recording: a replay replies to the same messages", async () => {
+    const world = await talk({}, "[[reply_to:bobs]] The soup.\n\n[[reply_to_current]]Yes.");
+    const lines: Record<string, unknown>[] = [];
+    for await (const line of recordScenario(world.store, { since: 0 }))
+      lines.push(line as unknown as Record<string, unknown>);
+    const played = (await play(lines)).flatMap((line) =>
+      "out" in line && line.out === "send"
+        ? [line as unknown as { text: string; replyTo: string }]
+        : [],
+    );
+    expect(played.map(({ text, replyTo }) => [text.trim(), replyTo])).toEqual([
+      ["The soup.", "bobs"],
+      ["Yes.", "asked"],
+    ]);
+    await world.runtime.stop();
+  });
+
+  test("of a message that was not heard here is taken out, ignored and logged", async () => {
+    const world = await talk({}, "[[reply_to:elsewhere]] The soup.");
+    expect(world.sent.map(({ text, replyTo }) => [text, replyTo])).toEqual([
+      ["The soup.", "asked"],
+    ]);
+    expect(world.logged).toContainEqual(
+      expect.objectContaining({ event: "reply-tag.ignored", level: "info" }),
+    );
+    await world.runtime.stop();
+  });
+
+  test("alone, or before the silent token, says nothing", async () => {
+    for (const said of ["[[reply_to:bobs]]", "[[reply_to_current]] NO_REPLY"]) {
+      const world = await talk({}, said);
+      expect(world.sent).toEqual([]);
+      await world.runtime.stop();
     }
   });
 });

@@ -21,8 +21,8 @@ import {
   tool,
   type UserContent,
 } from "ai";
+import { withoutReasoning } from "../../../domain/answer-tags.ts";
 import type { AgentEvent, AgentPort, AgentTurn } from "../../../domain/ports/index.ts";
-import { withoutReasoning } from "../../../domain/reasoning-tags.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
 import type { ThinkingLevel } from "../../../domain/session.ts";
 import { unlessAborted } from "../shared/wire.ts";

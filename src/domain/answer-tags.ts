@@ -1,7 +1,8 @@
 /**
- * Some models write their reasoning into the answer, between tags: `<think>…</think>`. This splits
- * an answer into text and reasoning while it streams; the split depends on the text alone, not on
- * how it arrived. Only what may still become a tag is held back.
+ * Some models write their reasoning into the answer, between tags: `<think>…</think>`. And an agent
+ * may say which message what follows answers: `[[reply_to:<id>]]`, `[[reply_to_current]]`. This
+ * splits an answer into text, reasoning and reply tags while it streams; the split depends on the
+ * text alone, not on how it arrived. Only what may still become a tag is held back.
  *
  * In code (fences, and spans that close on their line) a tag is text. Reasoning that is never closed
  * lasts to the end of the message, and a closing tag without an opening one is removed. After nested
@@ -9,13 +10,13 @@
  * mentions the tag while it reasons still answers.
  */
 
-/** A part of an answer, in order. */
+/** A part of an answer, in order. `reply`: the text is the id of a message; empty: the current one. */
 export interface AnswerPart {
-  readonly kind: "text" | "reasoning";
+  readonly kind: "text" | "reasoning" | "reply";
   readonly text: string;
 }
 
-export interface ReasoningFilter {
+export interface TagFilter {
   /** Takes the next piece of the message; returns the parts that are certain. */
   push(delta: string): AnswerPart[];
   /** The message has ended: returns the rest. */
@@ -28,6 +29,10 @@ const forms = ["think", "thinking", "thought", "antthinking"].flatMap((name) => 
 ]);
 const tagPattern = /^<[ \t]*(\/?)[ \t]*(?:think|thinking|thought|antthinking)[ \t]*>/i;
 const tagUnitsMax = 32;
+const replyTag = /^\[\[[ \t]*reply_to(?:_current|[ \t]*:[ \t]*([^\s\]]{1,256}))[ \t]*\]\]/i;
+const replyUnitsMax = 320;
+/** The start of a reply tag, without spaces and tabs. */
+const partialReply = /^\[(?:\[(?:reply_to(?:_current\]?|:[^\s\]]{0,256}\]?)?)?)?$/i;
 /** Units of a line by which a fence is recognised. */
 const lineUnitsMax = 256;
 /** A code span is looked for so far behind a tag. */
@@ -58,21 +63,35 @@ function isPartialTag(text: string): boolean {
   return forms.some((form) => form.startsWith(compact));
 }
 
+/** Whether the start of a reply tag could still become one. */
+function isPartialReply(text: string): boolean {
+  if (text.length > replyUnitsMax) return false;
+  const compact = text.replace(/[ \t]/g, "").toLowerCase();
+  if (compact.length >= "[[reply_to".length) return partialReply.test(completed(compact));
+  return "[[reply_to".startsWith(compact);
+}
+
+/** With the rest of `_current`, where the text ends within it. */
+function completed(compact: string): string {
+  const whole = "[[reply_to_current";
+  return whole.startsWith(compact) ? whole : compact;
+}
+
 /** The text of a whole message without its reasoning. */
 export function withoutReasoning(message: string): string {
-  if (!message.includes("<")) return message;
-  const filter = createReasoningFilter();
+  if (!/<|\[\[/.test(message)) return message;
+  const filter = createTagFilter();
   return [...filter.push(message), ...filter.end()]
     .map(({ kind, text }) => (kind === "text" ? text : ""))
     .join("");
 }
 
 /** A filter for one message. */
-export function createReasoningFilter(): ReasoningFilter {
-  return new TagFilter();
+export function createTagFilter(): TagFilter {
+  return new AnswerFilter();
 }
 
-class TagFilter implements ReasoningFilter {
+class AnswerFilter implements TagFilter {
   /** Not decided yet. */
   #rest = "";
   #parts: AnswerPart[] = [];
@@ -122,7 +141,7 @@ class TagFilter implements ReasoningFilter {
 
   /** Takes text up to the next special character, and that; false: undecided. */
   #read(ended: boolean): boolean {
-    const at = this.#rest.search(/[<`\n]/);
+    const at = this.#rest.search(/[<[`\n]/);
     if (this.#ticks > 0 && this.#rest[0] !== "`") this.#endRun();
     if (at !== 0) {
       this.#say(this.#cut(at === -1 ? this.#rest.length : at));
@@ -130,6 +149,7 @@ class TagFilter implements ReasoningFilter {
     }
     const [first] = this.#rest;
     if (first === "<") return this.#readTag(ended);
+    if (first === "[") return this.#readReply(ended);
     if (first === "\n") {
       this.#endLine();
       this.#say(this.#cut(1));
@@ -165,6 +185,27 @@ class TagFilter implements ReasoningFilter {
       this.#trims = true;
     }
     if (!tag.closes) this.#depth = 1;
+    return true;
+  }
+
+  /** Takes a reply tag, or the bracket as text; false: undecided. */
+  #readReply(ended: boolean): boolean {
+    const found = this.#isCode() ? null : replyTag.exec(this.#rest.slice(0, replyUnitsMax));
+    if (found === null) {
+      if (!ended && !this.#isCode() && isPartialReply(this.#rest)) return false;
+      this.#say(this.#cut(1));
+      return true;
+    }
+    const meaning = this.#run > 0 ? this.#inSpan(ended) : "tag";
+    if (meaning === "undecided") return false;
+    if (meaning === "text") {
+      this.#say(this.#cut(1));
+      return true;
+    }
+    this.#cut(found[0].length);
+    this.#lead = "";
+    this.#trims = true;
+    this.#parts.push({ kind: "reply", text: found[1] ?? "" });
     return true;
   }
 
@@ -263,7 +304,8 @@ class TagFilter implements ReasoningFilter {
   #add(kind: AnswerPart["kind"], text: string): void {
     if (text === "") return;
     const last = this.#parts.at(-1);
-    if (last?.kind === kind) this.#parts[this.#parts.length - 1] = { kind, text: last.text + text };
+    if (last?.kind === kind && kind !== "reply")
+      this.#parts[this.#parts.length - 1] = { kind, text: last.text + text };
     else this.#parts.push({ kind, text });
   }
 }

@@ -5,13 +5,13 @@ import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, test } from "vitest";
 import {
   type AnswerPart,
-  createReasoningFilter,
+  createTagFilter,
   withoutReasoning,
-} from "../../src/domain/reasoning-tags.ts";
+} from "../../src/domain/answer-tags.ts";
 
 /** The parts of a message that arrives in pieces of the given sizes, equal neighbours joined. */
 function split(message: string, sizes: readonly number[] = []): AnswerPart[] {
-  const filter = createReasoningFilter();
+  const filter = createTagFilter();
   const parts: AnswerPart[] = [];
   let at = 0;
   for (let piece = 0; at < message.length; piece += 1) {
@@ -22,7 +22,7 @@ function split(message: string, sizes: readonly number[] = []): AnswerPart[] {
   const joined: AnswerPart[] = [];
   for (const part of [...parts, ...filter.end()]) {
     const last = joined.at(-1);
-    if (last?.kind !== part.kind) joined.push(part);
+    if (last?.kind !== part.kind || part.kind === "reply") joined.push(part);
     else joined[joined.length - 1] = { ...part, text: last.text + part.text };
   }
   return joined;
@@ -36,6 +36,7 @@ const reasoningOf = (message: string) =>
 const pieces = fc.array(
   fc.oneof(
     fc.constantFrom("<think>", "</think>", "<Thinking>", "</thinking >", "< think>", "<thinker>"),
+    fc.constantFrom("[[reply_to:7]]", "[[ Reply_To_Current ]]", "[[reply_to:", "]]", "[", "[["),
     fc.constantFrom("<", "</", "<th", "`", "``", "```\n", "~~~\n", "\n", "\n\n", "\\", "> ", "- "),
     fc.lorem({ maxCount: 3 }),
     fc.string({ unit: "grapheme", maxLength: 8 }),
@@ -52,7 +53,7 @@ property.prop([pieces, sizes])("any split into deltas gives the same parts", (al
 property.prop([fc.string({ unit: "grapheme", maxLength: 80 }), sizes])(
   "an answer without tags is what it was",
   (message, deltas) => {
-    fc.pre(!/<\s*\/?\s*(think|thought|antthinking)/iu.test(message));
+    fc.pre(!/<\s*\/?\s*(think|thought|antthinking)|\[\[\s*reply_to/iu.test(message));
     expect(split(message, deltas)).toEqual(message === "" ? [] : [{ kind: "text", text: message }]);
   },
 );
@@ -108,8 +109,46 @@ describe("is text", () => {
   });
 });
 
+describe("reply tags", () => {
+  const text = (said: string): AnswerPart => ({ kind: "text", text: said });
+  const reply = (id: string): AnswerPart => ({ kind: "reply", text: id });
+
+  test.each<[string, AnswerPart[]]>([
+    ["[[reply_to:41]] Yes.", [reply("41"), text("Yes.")]],
+    ["[[reply_to_current]]\nYes.", [reply(""), text("Yes.")]],
+    [
+      "\n[[ REPLY_TO : $a:b ]]Yes.\n[[reply_to:2]] No.",
+      [reply("$a:b"), text("Yes.\n"), reply("2"), text("No.")],
+    ],
+    [
+      "<think>x [[reply_to:1]]</think>Yes.",
+      [{ kind: "reasoning", text: "x [[reply_to:1]]" }, text("Yes.")],
+    ],
+    ["so [[reply_to:2]]", [text("so "), reply("2")]],
+    ["`x` [[reply_to:2]]y", [text("`x` "), reply("2"), text("y")]],
+  ])("%j", (message, parts) => {
+    expect(split(message)).toEqual(parts);
+    expect(split(message, [1])).toEqual(parts);
+  });
+
+  test.each([
+    "```\n[[reply_to:1]]\n```",
+    "Write `[[reply_to:1]]` before it.",
+    "[[reply_to:]] [[reply_to]] [[reply_to:1 2]] [[reply_to:1] [reply_to:1]] [[reply_to:1\n]]",
+    "[[reply_to_currents]] [[other:1]] a[0][1] [[x]](y)",
+    `[[reply_to:${"1".repeat(300)}]]`,
+  ])("text: %j", (message) => {
+    expect(split(message)).toEqual([text(message)]);
+    expect(split(message, [1])).toEqual([text(message)]);
+  });
+
+  test("are gone from a text that is taken whole", () => {
+    expect(withoutReasoning("[[reply_to_current]] Yes.")).toBe("Yes.");
+  });
+});
+
 test("what cannot become a tag is not held back", () => {
-  const filter = createReasoningFilter();
+  const filter = createTagFilter();
   expect(filter.push("one <thi")).toEqual([{ kind: "text", text: "one " }]);
   expect(filter.push("s> two")).toEqual([{ kind: "text", text: "<this> two" }]);
   expect(filter.push("<think>a")).toEqual([{ kind: "reasoning", text: "a" }]);
@@ -121,11 +160,22 @@ describe("hostile messages", () => {
     split(message, [7]);
     return (process.cpuUsage().user - user) / 1_000;
   };
-  test.each(["<", "`<think>", "<think></think>", "`", "``` <think>\n", " ", "\\", "<think>"])(
-    "%j again and again takes time in proportion",
-    (unit) => {
-      const small = Math.max(15, took(unit.repeat(20_000 / unit.length)));
-      expect(took(unit.repeat(160_000 / unit.length))).toBeLessThan(small * 30);
-    },
-  );
+  test.each([
+    "<",
+    "[",
+    "[[",
+    "[[reply_to:1]]",
+    "`[[reply_to:1]]",
+    "[[reply_to:",
+    "`<think>",
+    "<think></think>",
+    "`",
+    "``` <think>\n",
+    " ",
+    "\\",
+    "<think>",
+  ])("%j again and again takes time in proportion", (unit) => {
+    const small = Math.max(15, took(unit.repeat(20_000 / unit.length)));
+    expect(took(unit.repeat(160_000 / unit.length))).toBeLessThan(small * 30);
+  });
 });
