@@ -13,6 +13,7 @@ import {
   type ChunkerOptions,
   createChunker,
 } from "../../../src/machines/output/chunker.ts";
+import { rounds } from "../../support/rounds.ts";
 
 const chunk = (text: string, options: ChunkerOptions, size = text.length): Block[] => {
   const chunker = createChunker(options);
@@ -41,7 +42,7 @@ describe("CommonMark's examples", () => {
     expect(examples.length).toBeGreaterThan(600);
   });
 
-  for (const before of [60, 150, 230, 290])
+  for (const before of [230, 60, 150, 290].slice(0, rounds(2, 4)))
     test(`say the same in blocks, ${before} units into an answer`, () => {
       const broken = examples.flatMap(({ markdown, number }) => {
         const example = markdown.replaceAll("→", "\t");
