@@ -46,7 +46,7 @@ export const limits = {
   ownMessagesCountMax: 64,
   /** Messages of a conversation that a reply by id alone may refer to. */
   heardMessagesCountMax: 32,
-  /** Reactions and late edits that wait for the next turn. */
+  /** Reactions that wait for the next turn; edits of messages that turns have read, likewise. */
   notesCountMax: 20,
   spokenRoutesCountMax: 64,
   inboxFlushesMax: 1_000,

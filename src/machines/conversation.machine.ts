@@ -214,6 +214,10 @@ export const conversationMachine = setup({
                   actions: ["recordDecision", { type: "engage", params: { running: true } }],
                   description: "It may be steered into the turn, or stop it.",
                 },
+                "message.edited": {
+                  actions: ["applyEdit", "offerLine"],
+                  description: "It may be steered into the turn.",
+                },
                 "deadline.due": [
                   {
                     guard: "isFlush",

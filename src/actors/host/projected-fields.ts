@@ -64,7 +64,7 @@ const settings = fields({
 });
 const calls = list(fields({ ...all("command"), args: list("text") }));
 const asked = fields({ ...all("messageId", "author", "owner", "about"), route, as: "text" });
-const refs = list(fields(all("seq", "id", "editSeq")));
+const refs = list(fields(all("seq", "id", "editSeq", "since")));
 const relay = { ...all("token", "place"), keys: list("plain") };
 const turn = all("turnId");
 
@@ -100,7 +100,7 @@ const events: Type<ConversationEvent> = {
     prefix: "text",
     mentions: list("plain"),
   },
-  "agent.steered": { ...turn, messages: list("plain") },
+  "agent.steered": { ...turn, messages: list("plain"), edits: list("plain") },
   "agent.message-ended": turn,
   "agent.tool": { ...turn, name: "text", input: "text" },
   "agent.usage": { ...turn, ...all("inputTokens", "outputTokens", "costUsd") },
@@ -189,7 +189,7 @@ const context: Projected<ConversationContext> = {
     ...all("dropped"),
     entries: list(fields(all("seq", "id", "at", "author", "self", "editSeq"))),
   }),
-  notes: list(fields(all("seq", "id", "at"))),
+  notes: list(fields(all("seq", "id", "at", "since", "of"))),
   forming: list(fields({ ...batch, ...all("author", "group", "firstAt", "closesAt") })),
   inbox: list(fields({ ...batch, ...all("backlog", "steeredAt", "past") })),
   droppedWhileBusy: list("text"),

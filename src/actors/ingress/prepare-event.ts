@@ -185,7 +185,10 @@ function prepareOther(
   const identity = otherIdentity(event) ?? context.unique();
   const { routes } = intake;
   const keys = routes.map(({ sessionKey }) => sessionKey);
-  const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, made, { identity }));
+  // An edit is found again by its message.
+  const messageId = event.type === "edit" ? event.edit.id : null;
+  const named = { identity, messageId };
+  const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, made, named));
   return { ...noMessage, events, keys, routes };
 }
 

@@ -37,7 +37,7 @@ import { createContextTools } from "../turns/context-tools.ts";
 import { createDueDeadlines } from "../turns/due-deadlines.ts";
 import { createHeartbeats } from "../turns/heartbeats.ts";
 import { createMedia } from "../turns/media.ts";
-import { readMessages } from "../turns/read-messages.ts";
+import { readOverheard } from "../turns/read-messages.ts";
 import { reportRows } from "../turns/report-rows.ts";
 import { createTurnSlots } from "../turns/turn-slots.ts";
 import { eventLoop } from "../util/scheduling.ts";
@@ -242,8 +242,8 @@ class Assembly {
           return event?.type === "message.received" ? event : null;
         },
         textsOf: async (refs) => {
-          const messages = await readMessages({ store, media: this.parts.media }, refs);
-          return messages.map((message) => ({ ...message, text: textWithFiles(message) }));
+          const { shown } = await readOverheard({ store, media: this.parts.media }, refs);
+          return shown.map((message) => ({ ...message, text: textWithFiles(message) }));
         },
         live: this.#ports.live !== false,
       });

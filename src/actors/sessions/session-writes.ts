@@ -98,7 +98,10 @@ function spoken(
   { sessions, unwritten }: SessionPlanContext,
 ): readonly TranscriptLine[] {
   const spokenLines = unwritten.get(effect);
-  return spokenLines === undefined ? [] : messageLines(sessions, sessionId, turn, spokenLines);
+  // What joined may be an edit that changes no text.
+  const isEmpty = effect.type === "joined" && spokenLines?.length === 0;
+  if (spokenLines === undefined || isEmpty) return [];
+  return messageLines(sessions, sessionId, turn, spokenLines);
 }
 
 function began(effect: SessionBegan, step: HostStep, context: SessionPlanContext): StoreWrite[] {

@@ -89,6 +89,8 @@ export function linksIn(conv: number, text: string, countMax: number, digest: Di
 
 interface Spoken {
   readonly text: string;
+  /** It is how a message reads now. */
+  readonly edited?: { readonly before: string } | undefined;
   readonly attachments: readonly PromptAttachment[];
 }
 const joined = (parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n");
@@ -101,6 +103,10 @@ export function ownText({ text, attachments }: Spoken): string {
   return joined([text, ...transcripts]);
 }
 
+const quotedUnitsMax = 280;
+
+const editLine = (before: string): string => `[changed “${oneLine(before, quotedUnitsMax)}” to]`;
+
 /** A message's text with its files by name, for the transcript and for steering. */
 export function textWithFiles(message: Spoken): string {
   const files = message.attachments.flatMap(({ id, kind, name, content }) => {
@@ -109,5 +115,6 @@ export function textWithFiles(message: Spoken): string {
     if (content === undefined) return [`[${what}]`];
     return [`[${what}: ${cut(content.text, limits.mediaShownUnitsMax)}]`];
   });
-  return joined([ownText(message), ...files]);
+  const edit = message.edited === undefined ? [] : [editLine(message.edited.before)];
+  return joined([...edit, ownText(message), ...files]);
 }

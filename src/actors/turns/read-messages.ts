@@ -1,12 +1,14 @@
 /**
  * Messages as a prompt shows them, read from the journal by number: each with its latest edit, and
- * with them the reactions that were heard in between. What is deleted or pruned is left out.
+ * with them what else was heard: reactions, and edits of messages that a turn has read before. What
+ * is deleted or pruned is left out.
  */
 import { decodeVerdict, type Rule } from "../../domain/decision.ts";
+import type { Inbound } from "../../domain/message.ts";
 import type { EventRow, Store } from "../../domain/ports/index.ts";
 import type { TurnLevels } from "../../domain/session.ts";
 import type { MessageRef } from "../../machines/events/effects.ts";
-import type { JournalEvent, MessageReacted } from "../../machines/events/events.ts";
+import type { JournalEvent, MessageEdited, MessageReacted } from "../../machines/events/events.ts";
 import type { PromptMessage } from "../../machines/prompt/envelope.ts";
 import { deliveryOf, isText } from "../outbox/row-body.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
@@ -14,7 +16,7 @@ import { type FoundMessage, messagesOf } from "./attachment-names.ts";
 import type { Media } from "./media.ts";
 
 export interface ReadPorts {
-  readonly store: Pick<Store, "events" | "eventsByMessage" | "outboxRow">;
+  readonly store: Pick<Store, "events" | "eventsByMessage" | "outboxRow" | "sessionOf">;
   readonly media: Pick<Media, "known">;
 }
 
@@ -52,17 +54,30 @@ export async function readMessages(
   return refs.flatMap((ref) => messageOf(ports, ref, rows) ?? []);
 }
 
-/** The same with reactions among them. `missing` counts messages that are left out. */
+/** The same with all else that was heard. `missing` counts what is not known any more. */
 export async function readOverheard(
   ports: ReadPorts,
   refs: readonly MessageRef[],
 ): Promise<{ readonly shown: readonly Overheard[]; readonly missing: number }> {
   const rows = await rowsOf(ports, refs);
-  const read = await Promise.all(
-    refs.map((ref) => noteOf(ports, rows.get(ref.seq)) ?? messageOf(ports, ref, rows)),
-  );
-  const found = read.filter((message) => message !== null);
-  return { shown: netReactions(found), missing: refs.length - found.length };
+  const read = await Promise.all(refs.map((ref) => overheardOf(ports, ref, rows)));
+  const shown = netReactions(read.flatMap((one) => one ?? []));
+  return { shown, missing: read.filter((one) => one === null).length };
+}
+
+/** Null: it is not known any more. */
+function overheardOf(
+  ports: ReadPorts,
+  ref: MessageRef,
+  rows: Rows,
+): readonly Overheard[] | Promise<readonly Overheard[]> | null {
+  const row = rows.get(ref.seq);
+  const event = row === undefined ? null : decodeEvent(row);
+  if (row !== undefined && event?.type === "message.reacted") return reactionOf(ports, row, event);
+  if (row !== undefined && event?.type === "message.edited")
+    return editOf(ports, row, event, ref.since ?? ref.seq);
+  const message = messageOf(ports, ref, rows);
+  return message === null ? null : [message];
 }
 
 function messageOf(
@@ -119,21 +134,59 @@ function editedText(row: EventRow | undefined): string | null {
   return event.type === "message.edited" ? event.edit.text : null;
 }
 
-/** What a row says that is no message; null: it is one. */
-function noteOf(ports: ReadPorts, row: EventRow | undefined): Promise<Overheard> | null {
-  const event = row === undefined ? null : decodeEvent(row);
-  return row !== undefined && event?.type === "message.reacted"
-    ? reactionOf(ports, row, event)
-    : null;
+/**
+ * An edit with the text that it replaces for the agent, which is the last one before `since`. Nothing
+ * where both are the same, and where the message is unknown or of another session.
+ */
+async function editOf(
+  ports: ReadPorts,
+  { conv, seq }: EventRow,
+  { at, edit }: MessageEdited,
+  since: number,
+): Promise<readonly Overheard[]> {
+  const { id, channel, account, chat, text, editedAt = at } = edit;
+  const rows = (await ports.store.eventsByMessage(id)).filter((row) => {
+    const place = row.conv === conv ? textPlaceOf(decodeEvent(row)) : null;
+    const isThere = place?.channel === channel && place.account === account;
+    return isThere && place.chat.id === chat.id;
+  });
+  const [original] = rows;
+  if (original === undefined || !(await isOneSession(ports, conv, original.seq, seq))) return [];
+  const editSeq = rows.slice(1).findLast((row) => row.seq < since)?.seq;
+  const ref = { id, seq: original.seq, ...(editSeq === undefined ? {} : { editSeq }) };
+  const before = messageOf(ports, ref, new Map(rows.map((row) => [row.seq, row])));
+  if (before === null || before.text === text) return [];
+  const { author } = before;
+  const edited = { before: before.text };
+  return [{ id, at: Math.min(editedAt, at), author, text, attachments: [], replyTo: null, edited }];
+}
+
+/** Where a message or its edit was posted; null: it is neither. */
+function textPlaceOf(event: JournalEvent): Pick<Inbound, "channel" | "account" | "chat"> | null {
+  if (event.type === "message.received") return event.message;
+  return event.type === "message.edited" ? event.edit : null;
+}
+
+async function isOneSession(
+  { store }: ReadPorts,
+  conv: number,
+  first: number,
+  second: number,
+): Promise<boolean> {
+  const [one, other] = await Promise.all([
+    store.sessionOf(conv, first),
+    store.sessionOf(conv, second),
+  ]);
+  return one?.sessionId === other?.sessionId;
 }
 
 async function reactionOf(
   { store }: ReadPorts,
   { conv }: EventRow,
   { at, reaction }: MessageReacted,
-): Promise<Overheard> {
+): Promise<readonly Overheard[]> {
   const { id, author, added, removed, reactedAt = at } = reaction;
-  return {
+  const message = {
     id,
     at: Math.min(reactedAt, at),
     author: { id: author.id, name: author.name, isBot: author.isBot },
@@ -142,6 +195,7 @@ async function reactionOf(
     replyTo: null,
     reaction: { added, removed },
   };
+  return [message];
 }
 
 /** The text of a message of ours, as it was sent last; null: it is no longer known. */

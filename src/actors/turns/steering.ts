@@ -52,11 +52,13 @@ export function createSteering(ports: SteeringPorts): Steering {
     const { shown } = await readOverheard(composer, news);
     const text = composeSteered(shown, composer.ids.next());
     if (turns.get(turnId) !== result) return;
-    // Refused: the conversation keeps the messages for the next offer or turn.
-    if (!(await ports.supervisor().steer(turnId, text))) return;
+    // Refused: the conversation keeps the messages for the next offer or turn. An edit that changes no
+    // text is nothing to send.
+    if (shown.length > 0 && !(await ports.supervisor().steer(turnId, text))) return;
     const messages = news.map(({ seq }) => seq);
     for (const seq of messages) result.taken.add(seq);
-    const event = { type: "agent.steered", at: ports.now(), turnId, messages } as const;
+    const edits = news.flatMap(({ editSeq }) => editSeq ?? []);
+    const event = { type: "agent.steered", at: ports.now(), turnId, messages, edits } as const;
     ports.report(step, event, `steered|${messages.join(",")}`);
   }
 

@@ -1,9 +1,9 @@
 /**
  * Notes
  * =====
- * What was heard and is no message: reactions to messages of ours. The next turn is shown them among
- * what it overheard; they decide nothing. Counted apart from messages, so that many of them push no
- * message out of the context.
+ * What was heard and is no message: reactions to messages of ours, and edits of messages that no
+ * longer wait. The next turn is shown them among what it overheard; they decide nothing. Counted
+ * apart from messages, so that many of them push no message out of the context.
  */
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
@@ -12,17 +12,57 @@ import type { MessageRef } from "../events/effects.ts";
 /** A row of the journal, and the message it is about. */
 export interface Note extends MessageRef {
   readonly at: Millis;
+  /** Number of the edited message, where the turn under way answers it. */
+  readonly of?: number;
 }
 
-/** The notes with one more: the oldest go, and where no message is remembered, neither is a note. */
-export function addNote(notes: readonly Note[], note: Note, contextSize: number): readonly Note[] {
+interface Notes {
+  readonly notes: readonly Note[];
+  /** Edits that were dropped: a prompt says how much it lacks. */
+  readonly lost: number;
+}
+
+const isEdit = ({ since }: Note) => since !== undefined;
+
+/**
+ * The notes with one more. A later edit takes the place of an earlier one. The oldest of its kind goes
+ * when there are too many; where no message is remembered, neither is a note.
+ */
+export function addNote(notes: readonly Note[], note: Note, contextSize: number): Notes {
+  const earlier = isEdit(note) ? notes.find((one) => isEdit(one) && one.id === note.id) : undefined;
+  const others = notes.filter((one) => one !== earlier);
+  const alike = others.filter((one) => isEdit(one) === isEdit(note));
   const size = Math.min(limits.notesCountMax, contextSize);
-  return size <= 0 ? [] : [...notes, note].slice(-size);
+  const gone = new Set(alike.slice(0, Math.max(0, alike.length + 1 - size)));
+  const newest = earlier?.since === undefined ? note : { ...note, since: earlier.since };
+  const kept = others.filter((one) => !gone.has(one));
+  const lost = isEdit(note) ? gone.size + (size > 0 ? 0 : 1) : 0;
+  return { notes: size > 0 ? [...kept, newest] : kept, lost };
 }
 
 /** The notes without those about a message that was deleted; the same list when there are none. */
 export function removeNotes(notes: readonly Note[], id: string): readonly Note[] {
   return notes.some((note) => note.id === id) ? notes.filter((note) => note.id !== id) : notes;
+}
+
+/** The edits of these messages. */
+export function editsOf(
+  notes: readonly Note[],
+  messages: readonly Pick<MessageRef, "seq">[],
+): readonly Note[] {
+  return notes.filter(({ of }) => messages.some(({ seq }) => seq === of));
+}
+
+/** The messages with these edits. */
+export function withEdits<Message extends MessageRef>(
+  messages: readonly Message[],
+  edits: readonly Note[],
+): readonly Message[] {
+  if (edits.length === 0) return messages;
+  return messages.map((message) => {
+    const edit = edits.find(({ of }) => of === message.seq);
+    return edit === undefined ? message : { ...message, editSeq: edit.seq };
+  });
 }
 
 /**
@@ -34,11 +74,15 @@ export function takeNotes(
   before: number,
   now: Millis,
   maxAgeMs: number,
-): readonly [shown: readonly Note[], left: readonly Note[]] {
+): { readonly shown: readonly Note[]; readonly left: readonly Note[]; readonly lost: number } {
   const taken = notes.filter(({ seq }) => seq < before);
   const shown = maxAgeMs > 0 ? taken.filter(({ at }) => now - at <= maxAgeMs) : taken;
-  return [shown, notes.filter(({ seq }) => seq >= before)];
+  const lost = taken.filter((note) => isEdit(note) && !shown.includes(note)).length;
+  return { shown, left: notes.filter(({ seq }) => seq >= before), lost };
 }
+
+/** A note as effects name it. */
+export const noteRef = ({ at: _, of: __, ...ref }: Note): MessageRef => ref;
 
 /** Messages and notes in the order in which they were heard; a history goes before what came since. */
 export function withNotes(
@@ -46,9 +90,9 @@ export function withNotes(
   notes: readonly Note[],
 ): readonly MessageRef[] {
   const all: MessageRef[] = [...messages];
-  for (const { at: _, ...note } of notes) {
+  for (const note of notes) {
     const place = all.findLastIndex(({ seq }) => seq < note.seq);
-    all.splice(place + 1, 0, note);
+    all.splice(place + 1, 0, noteRef(note));
   }
   return all;
 }

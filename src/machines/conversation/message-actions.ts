@@ -5,7 +5,7 @@
  * its mark on the step it is given; what is to happen outside is put among the effects, in order.
  */
 import { limits } from "../../domain/limits.ts";
-import { type Millis, routeOf } from "../../domain/message.ts";
+import { type Millis, routeOf, sameRoute } from "../../domain/message.ts";
 import type { BufferEntry } from "../batching/context-buffer.ts";
 import {
   editBuffered,
@@ -123,12 +123,35 @@ function noteOvertaken({ context }: Step, { message }: Pick<MessageReceived, "me
   if (isOvertaken(asBatch, route, author)) context.run = { ...run, overtaken: true };
 }
 
-/** Rewrites what is pending or remembered. What a turn has already taken stays as it was. */
-export function applyEdit({ context }: Step, { seq, edit }: MessageEdited): void {
+/** Rewrites what is pending or remembered. Any other edit is noted for the next turn. */
+export function applyEdit(step: Step, event: MessageEdited): void {
+  const { context } = step;
+  const { seq, edit } = event;
   const route = routeOf(edit);
-  context.buffer = editBuffered(context.buffer, edit.id, seq);
-  context.forming = editPending(context.forming, route, edit.id, seq);
-  context.inbox = editPending(context.inbox, route, edit.id, seq);
+  const { buffer, forming, inbox } = context;
+  context.buffer = editBuffered(buffer, edit.id, seq);
+  context.forming = editPending(forming, route, edit.id, seq);
+  context.inbox = editPending(inbox, route, edit.id, seq);
+  const waits = buffer !== context.buffer || forming !== context.forming || inbox !== context.inbox;
+  // The agent has taken in what waits for its answer, so it does not see the new text there.
+  const isRead = inbox.some(
+    ({ steeredAt, messages }) => steeredAt !== null && messages.some(({ id }) => id === edit.id),
+  );
+  if (!waits || isRead) noteEdit(step, event);
+}
+
+function noteEdit({ context }: Step, { at, seq, edit }: MessageEdited): void {
+  const { id } = edit;
+  const { run } = context;
+  const answered =
+    run !== null && sameRoute(routeOf(edit), run.order.route)
+      ? run.batch.find((message) => message.id === id)
+      : undefined;
+  const of = answered === undefined ? {} : { of: answered.seq };
+  const { size } = context.settings.context;
+  const { notes, lost } = addNote(context.notes, { seq, id, at, since: seq, ...of }, size);
+  context.notes = notes;
+  if (lost > 0) context.buffer = { ...context.buffer, dropped: context.buffer.dropped + lost };
 }
 
 /** Somebody reacted to a message of ours: shown to the next turn, and nothing else. */
@@ -137,7 +160,7 @@ export function noteReaction({ context }: Step, { at, seq, reaction }: MessageRe
   const { ownMessages, siblingMessages, settings } = context;
   const isOurs = ofSelf === true ? !siblingMessages.includes(id) : ownMessages.includes(id);
   if (!isOurs || added.length + removed.length === 0) return;
-  context.notes = addNote(context.notes, { seq, id, at }, settings.context.size);
+  context.notes = addNote(context.notes, { seq, id, at }, settings.context.size).notes;
 }
 
 /** Forgets a message nobody has answered yet. What a turn has already taken stays as it was. */

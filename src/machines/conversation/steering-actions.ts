@@ -12,6 +12,7 @@
 import { limits } from "../../domain/limits.ts";
 import { type Millis, sameRoute } from "../../domain/message.ts";
 import { type Flush, type Forming, type PendingMessage, refOf } from "../batching/inbox.ts";
+import { addNote, editsOf, noteRef, withEdits, withNotes } from "../batching/notes.ts";
 import type { AgentSteered, DeadlineDue, RunAborted } from "../events/events.ts";
 import { freeLine } from "./agent-relay.ts";
 import type { Run } from "./context.ts";
@@ -46,8 +47,8 @@ export function offerLine(step: Step): void {
 }
 
 /**
- * Offers what the turn's own people have waiting in its place; anybody else gets an answer of their
- * own. The runner knows what its agent has taken before.
+ * Offers what the turn's own people have waiting in its place, and how they changed what it answers;
+ * anybody else gets an answer of their own. The runner knows what its agent has taken before.
  */
 function offer({ context, effects }: Step, run: Run): void {
   if (run.left === true) return;
@@ -57,7 +58,11 @@ function offer({ context, effects }: Step, run: Run): void {
     (flush) =>
       flush.steeredAt === null && sameRoute(flush.route, route) && samePerson(asked, flush),
   );
-  const batch = line.flatMap(({ messages }) => messages.map(refOf));
+  const edits = editsOf(context.notes, run.batch);
+  const batch = withNotes(
+    line.flatMap(({ messages }) => messages.map(refOf)),
+    edits,
+  );
   if (batch.length > 0) effects.push({ type: "turn.steer", turnId, batch });
 }
 
@@ -103,19 +108,58 @@ function stop({ context, effects }: Step, run: Run, reason: string): void {
 /** The running agent took pending messages in: they are this turn's now. */
 export function joinTurn(step: Step, event: AgentSteered): void {
   const { context } = step;
-  const { run, settings, inbox } = context;
+  const { settings, inbox } = context;
+  const run = joinEdits(step, event);
   if (run === null) return;
   const isTaken = (flush: Flush) => flush.messages.every(({ seq }) => event.messages.includes(seq));
+  const taken = noteTaken(step, inbox.filter(isTaken), event);
   if (settings.queue.mode === "steer-backlog") {
     context.inbox = inbox.map((flush) =>
       isTaken(flush) ? { ...flush, steeredAt: answersOf(run) } : flush,
     );
     return;
   }
-  const taken = inbox.filter(isTaken).flatMap(({ messages }) => messages);
   context.inbox = inbox.filter((flush) => !isTaken(flush));
-  context.run = { ...run, batch: [...run.batch, ...taken] };
+  const joined = { ...run, batch: [...run.batch, ...taken] };
+  context.run = joined;
   noteJoined(step, run, taken);
+  if (editsOf(context.notes, taken).length > 0) offer(step, joined);
+}
+
+/**
+ * Messages as the agent has read them. One that was edited while it was on its way to the agent was
+ * read as it had been; the edit is still to be read.
+ */
+function noteTaken(
+  { context }: Step,
+  flushes: readonly Flush[],
+  { at, edits }: AgentSteered,
+): readonly PendingMessage[] {
+  const taken = flushes.flatMap(({ messages }) =>
+    messages.map((message) => {
+      const { editSeq, ...unedited } = message;
+      if (editSeq === undefined || edits === undefined || edits.includes(editSeq)) return message;
+      const { seq, id } = message;
+      const since = Math.max(seq, ...edits.filter((edit) => edit < editSeq)) + 1;
+      const { size } = context.settings.context;
+      const note = { seq: editSeq, id, at, since, of: seq };
+      context.notes = addNote(context.notes, note, size).notes;
+      return unedited;
+    }),
+  );
+  return taken;
+}
+
+/** The running agent took in how its messages have changed. */
+function joinEdits({ context, effects }: Step, { messages }: AgentSteered): Run | null {
+  const { run, notes } = context;
+  if (run === null) return null;
+  const taken = editsOf(notes, run.batch).filter(({ seq }) => messages.includes(seq));
+  if (taken.length === 0) return run;
+  context.notes = notes.filter((note) => !taken.includes(note));
+  context.run = { ...run, batch: withEdits(run.batch, taken) };
+  effects.push({ type: "joined", turnId: run.order.turnId, batch: taken.map(noteRef) });
+  return context.run;
 }
 
 /** Messages became a part of the turn: its transcript has them, too. */

@@ -10,7 +10,7 @@ import { type Millis, sameRoute } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import { emptyBuffer, splitBuffer, takeBuffer } from "../batching/context-buffer.ts";
 import { type Flush, refOf } from "../batching/inbox.ts";
-import { takeNotes, withNotes } from "../batching/notes.ts";
+import { editsOf, type Note, takeNotes, withEdits, withNotes } from "../batching/notes.ts";
 import { countHumans, isMultiHumanGroup, isPresent } from "../engagement/humans.ts";
 import type { TurnRun } from "../events/effects.ts";
 import type {
@@ -138,9 +138,13 @@ function takeOverheard({ context }: Step, { messages, past }: Answered, at: Mill
   context.buffer = left;
   const { maxAgeMs } = context.settings.context;
   const before = past === undefined ? Number.POSITIVE_INFINITY : newest;
-  const [notes, notesLeft] = takeNotes(context.notes, before, at, maxAgeMs);
-  context.notes = notesLeft;
-  return { ...takeBuffer(taken, at, maxAgeMs), notes };
+  const notes = takeNotes(context.notes, before, at, maxAgeMs);
+  context.notes = notes.left;
+  const { shown, aged, omitted } = takeBuffer(taken, at, maxAgeMs);
+  // The text of a message that is to be answered has its edit.
+  const isAnswered = (note: Note) => messages.some(({ id }) => id === note.id);
+  const more = notes.shown.filter((note) => note.since === undefined || !isAnswered(note));
+  return { shown, aged, omitted: omitted + notes.lost, notes: more };
 }
 
 function orderOf(step: Step, event: SlotGranted, flush: Answered, guard: boolean): TurnRun {
@@ -234,13 +238,17 @@ export function retryTurn(step: Step, event: AgentFailed | HostRecovered): void 
   const { run, typing: route } = context;
   if (run === null) return;
   const { blocks } = run;
+  // It has said nothing yet: it reads its messages as they are now.
+  const edits = editsOf(context.notes, run.batch);
+  context.notes = context.notes.filter((note) => !edits.includes(note));
+  const batch = withEdits(run.batch, edits);
   const order = {
     ...run.order,
     attempt: run.order.attempt + 1,
-    batch: run.batch.map(refOf),
+    batch: batch.map(refOf),
     ...(blocks === 0 ? {} : { firstIndex: blocks }),
   };
-  context.run = { ...run, order };
+  context.run = { ...run, order, batch };
   context.inbox = unsteered(context.inbox);
   effects.push(order);
   if (route !== null && event.type === "host.recovered" && event.restarted === true)

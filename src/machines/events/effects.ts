@@ -28,6 +28,8 @@ export interface MessageRef {
   readonly id: string;
   /** Journal number of the latest edit, whose text counts instead of the message's. */
   readonly editSeq?: number;
+  /** `seq` is an edit: edits of the message from this number on have not been read by any turn. */
+  readonly since?: number;
 }
 
 /** The decision on one message; exactly one per `message.received`. */

@@ -149,6 +149,8 @@ export interface AgentSteered {
   readonly turnId: string;
   /** Journal numbers of the messages taken in. */
   readonly messages: readonly number[];
+  /** Those of their edits, as far as they were read. @default as the conversation knows them */
+  readonly edits?: readonly number[];
 }
 export interface AgentMessageEnded {
   readonly type: "agent.message-ended";

@@ -36,6 +36,8 @@ export interface PromptMessage {
   readonly replyTo: Inbound["replyTo"];
   readonly quote?: Inbound["quote"];
   readonly forwarded?: Inbound["forwarded"];
+  /** It is how a message reads now that a turn has read before. */
+  readonly edited?: { readonly before: string };
   /** What its author did to a message of ours, whose text it has. */
   readonly reaction?: { readonly added: readonly string[]; readonly removed: readonly string[] };
 }
@@ -49,11 +51,12 @@ const urlUnitsMax = 300;
 /** A message: one line of ours, then what is said, what is attached, what it answers. */
 export function envelope(message: PromptMessage, fence: string): string {
   if (message.reaction !== undefined) return reacted(message, message.reaction, fence);
+  const { forwarded = false, quote, edited } = message;
+  const did = edited === undefined ? "" : " changed this message to";
   const bot = message.author.isBot ? " (bot)" : "";
   const lines = [
-    `[id ${escapeLabel(message.id, fence)}, ${timeOf(message.at)}] ${escapeLabel(message.author.name, fence)}${bot}:`,
+    `[id ${escapeLabel(message.id, fence)}, ${timeOf(message.at)}] ${escapeLabel(message.author.name, fence)}${bot}${did}:`,
   ];
-  const { forwarded = false, quote } = message;
   if (forwarded !== false)
     lines.push(`  [Forwarded${forwarded === true ? "" : originOf(forwarded, fence)}]`);
   if (message.text !== "") lines.push(indent(escapeRoomText(message.text, fence)));
@@ -61,6 +64,10 @@ export function envelope(message: PromptMessage, fence: string): string {
   for (const link of message.links ?? []) lines.push(linked(link, fence));
   if (message.replyTo !== null) lines.push(`  ${parentOf(message.replyTo, fence)}`);
   if (quote !== undefined) lines.push(`  ${quoted(quote, fence)}`);
+  if (edited !== undefined) {
+    const before = escapeLine(edited.before, quoteUnitsMax, fence);
+    lines.push(`  [Earlier text] “${before}” [/Earlier text]`);
+  }
   return lines.join("\n");
 }
 

@@ -50,6 +50,7 @@ const markers = [
   "[replying",
   "[quoting",
   "[forwarded",
+  "[earliertext",
   "[attachment",
   "[chatmessagessince",
   "[currentmessage",

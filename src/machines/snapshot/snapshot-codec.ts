@@ -10,6 +10,7 @@ import { z } from "zod";
 import type { Participant } from "../../domain/decision.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { BufferEntry } from "../batching/context-buffer.ts";
+import type { Note } from "../batching/notes.ts";
 import type { ConversationContext } from "../conversation/context.ts";
 import * as form from "./snapshot-schema.ts";
 
@@ -72,8 +73,12 @@ const bufferEntry = z.union([
   z.tuple([seq, z.string(), millis, z.string(), form.flag, seq]),
 ]);
 
-/** Number, the message it is about, heard (from base). */
-const note = z.tuple([seq, z.string(), millis]);
+/** Number, the message it is about, heard (from base); of an edit since when, and of which message. */
+const note = z.union([
+  z.tuple([seq, z.string(), millis]),
+  z.tuple([seq, z.string(), millis, seq]),
+  z.tuple([seq, z.string(), millis, seq, seq]),
+]);
 
 const table: { readonly [Name in keyof StoredContext]: Field<StoredContext[Name]> } = {
   participants: field("p", z.array(participant))(
@@ -117,9 +122,8 @@ const table: { readonly [Name in keyof StoredContext]: Field<StoredContext[Name]
     }),
   ),
   notes: field("nt", z.array(note))(
-    (notes, base) =>
-      notes.length === 0 ? undefined : notes.map(({ seq, id, at }) => [seq, id, at - base]),
-    (notes, base) => notes.map(([seq, id, at]) => ({ seq, id, at: base + at })),
+    (notes, base) => (notes.length === 0 ? undefined : notes.map((one) => packNote(one, base))),
+    (notes, base) => notes.map((one) => unpackNote(one, base)),
   ),
   seeded: flag("s"),
   forming: plain("f", z.array(form.forming)),
@@ -189,6 +193,16 @@ function unpackPerson(
   base: Millis,
 ): Participant {
   return { id, name: name ?? id, isBot: bot === 1, lastSeenAt: base + seen };
+}
+
+function packNote({ seq, id, at, since, of }: Note, base: Millis): z.input<typeof note> {
+  if (since === undefined) return [seq, id, at - base];
+  return of === undefined ? [seq, id, at - base, since] : [seq, id, at - base, since, of];
+}
+
+function unpackNote([seq, id, at, since, of]: z.output<typeof note>, base: Millis): Note {
+  const found = { seq, id, at: base + at, ...(since === undefined ? {} : { since }) };
+  return of === undefined ? found : { ...found, of };
 }
 
 function packEntry(

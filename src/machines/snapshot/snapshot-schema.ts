@@ -19,7 +19,12 @@ export const route = z.strictObject({
   chat: z.strictObject({ id: z.string(), kind: chatKindSchema }),
   thread: z.strictObject({ id: z.string(), kind: z.enum(["thread", "topic"]) }).nullable(),
 });
-const ref = z.strictObject({ seq, id: z.string(), editSeq: seq.exactOptional() });
+const ref = z.strictObject({
+  seq,
+  id: z.string(),
+  editSeq: seq.exactOptional(),
+  since: seq.exactOptional(),
+});
 const message = z.strictObject({
   seq,
   id: z.string(),

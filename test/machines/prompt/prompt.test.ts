@@ -123,6 +123,28 @@ ${currentHeading}
     ]);
   });
 
+  test("an edit has both texts, a reaction the text that it is about", () => {
+    const shown = (over: Partial<PromptMessage>) =>
+      composeTurnPrompt(turn({ room: null, current: [message("m1", "at one", over)] }))
+        .split("\n")
+        .slice(3, -1);
+    expect(shown({ edited: { before: "at noon" } })).toEqual([
+      "[id m1, 2025-11-21 04:40:00 UTC] Ann changed this message to:",
+      "  at one",
+      "  [Earlier text] “at noon” [/Earlier text]",
+    ]);
+    const moment = "[2025-11-21 04:40:00 UTC] Ann";
+    expect(shown({ reaction: { added: ["👍", "🎉"], removed: [] } })).toEqual([
+      `${moment} reacted 👍 🎉 to your message id:m1 “at one”`,
+    ]);
+    expect(shown({ reaction: { added: ["👍"], removed: ["👎"] } })).toEqual([
+      `${moment} reacted 👍 instead of 👎 to your message id:m1 “at one”`,
+    ]);
+    expect(shown({ text: "", reaction: { added: [], removed: ["👎"] } })).toEqual([
+      `${moment} took back 👎 from your message id:m1`,
+    ]);
+  });
+
   test("a topic is named beside its room", () => {
     const room = { channel: "telegram", kind: "group" as const, participants: ["Ann"] };
     const titled = { ...room, title: "Lunch", topic: "Soup" };
@@ -228,7 +250,11 @@ describe("words from the room stay words", () => {
         composeTurnPrompt(
           turn({
             notices: { guard: false, nudge: true },
-            context: [message("m0", text, { author: { name: label, isBot: true } })],
+            context: [
+              message("m0", text, { author: { name: label, isBot: true } }),
+              message(label, text, { reaction: { added: [label], removed: [text] } }),
+              message("m0", text, { edited: { before: text } }),
+            ],
             current: [
               message("m1", text, {
                 replyTo: { id: label, authorName: label, text },
@@ -265,6 +291,7 @@ describe("words from the room stay words", () => {
         "[replying",
         "[quoting",
         "[forwarded",
+        "[earliertext",
         "[attachment",
         "[currentmessage",
         "[chatmessages",
