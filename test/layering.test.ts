@@ -37,7 +37,13 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     ...["actors", "actors/util", "actors/protocol", "actors/agent-run", "actors/host"],
     ...["actors/journal", "actors/outbox", "actors/access", "actors/sessions"],
     ...["actors/commands", "actors/turns", "actors/channels", "actors/effects"],
-    ...["actors/ingress", "actors/recording", "actors/supervisor", "actors/runtime"],
+    ...[
+      "actors/schedules",
+      "actors/ingress",
+      "actors/recording",
+      "actors/supervisor",
+      "actors/runtime",
+    ],
     "actors/simulation",
   ],
   adapters: [
@@ -60,7 +66,12 @@ const floors: Readonly<Record<string, readonly string[]>> = {
       "daemon/cli/output",
       "daemon/cli/lib",
     ],
-    ...["daemon/cli/setup", "daemon/cli/chat", "daemon/cli/commands"],
+    ...[
+      "daemon/cli/setup",
+      "daemon/cli/chat",
+      "daemon/cli/commands",
+      "daemon/cli/commands/unasked",
+    ],
     "daemon/cli",
   ],
   public: ["testing", "."],

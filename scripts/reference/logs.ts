@@ -76,6 +76,7 @@ export const logTable: readonly LogEvent[] = [
     ["events.reader-dropped", "A reader of the event stream was too slow."],
     ["health.reader-dropped", "A Health page was too slow."],
     ["heartbeat.unread", "A heartbeat's file could not be read."],
+    ["schedule.skipped", "An entry of the schedule was due too long ago: name, due time."],
     ["history.failed", "The history of a room could not be read or stored."],
     ["hook.failed", "A plugin's hook failed."],
     ["hook.late", "A plugin's hook took too long."],
@@ -123,6 +124,7 @@ export const logTable: readonly LogEvent[] = [
   ),
   ...events(
     "error",
+    ["schedule.failed", "An entry of the schedule could not be said: name, error."],
     ["plugin.rejected", "A plugin left a rejected promise unhandled. The daemon goes on."],
     ["api.failed", "A request failed because of an internal error."],
     ["channel.unknown", "The config names an unknown channel."],

@@ -15,6 +15,7 @@ import { createSessionFiles } from "../adapters/files/session-files.ts";
 import { createWorkspaces } from "../adapters/files/workspaces.ts";
 import { openMediaService } from "../adapters/media/media-service.ts";
 import { openUploads } from "../adapters/media/uploads.ts";
+import { wallTime } from "../adapters/system/clock.ts";
 import { sha256 } from "../adapters/system/digest.ts";
 import { createIds, createRandom } from "../adapters/system/ids.ts";
 import { accountsOf, defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
@@ -231,6 +232,7 @@ function runtimePorts(
     // With a store in memory nothing is written to disk.
     sessionFiles: storeConfig.driver === "memory" ? undefined : createSessionFiles(folderOf),
     zoneOffset: localOffset,
+    wall: wallTime,
     version,
     workers: ports.workers,
   };

@@ -164,6 +164,12 @@ export const limits = {
   heartbeatMsMin: 1_000,
   /** UTF-16 units of a text or a prompt from outside a room. */
   sendUnitsMax: 100_000,
+  /** Entries of the schedule. */
+  schedulesMax: 500,
+  /** UTF-16 units of a text or a prompt of the schedule. */
+  scheduleUnitsMax: 4_000,
+  /** What was due longer ago is not said any more. */
+  scheduleLateMsMax: 3_600_000,
   /** Prompts that wait for their turns in one conversation; more are dropped. */
   promptsOwedMax: 100,
   /** The file with an agent's heartbeat instructions. */

@@ -31,6 +31,7 @@ import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../../doma
 import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
+import type { ScheduleOperator } from "./schedules.ts";
 import type { Speech, SpeechTaken } from "./speech.ts";
 import type { SlotsOfAgent } from "./turn-slots.ts";
 
@@ -66,6 +67,8 @@ export interface OutboundDirectory {
 
 export interface RuntimePorts {
   readonly clock: Clock;
+  /** The machine's wall clock as it is set, which `clock` does not follow at once. @default `clock` */
+  readonly wall?: () => Millis;
   readonly ids: Ids;
   readonly random: Random;
   readonly digest: Digest;
@@ -269,6 +272,8 @@ export interface Runtime {
    * EAR_STORE_FULL: nothing was stored.
    */
   say(speech: Speech): Promise<SpeechTaken | "conflict">;
+  /** Things that are said at set times. */
+  schedules(): ScheduleOperator;
   passivateAll(): Promise<void>;
   /** Fault for tests and scenarios: ends one host (or all) like a crash. */
   crashHost(id?: number): Promise<void>;

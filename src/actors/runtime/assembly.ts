@@ -30,6 +30,7 @@ import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import type { QuarantinedEvent, RuntimePorts } from "../protocol/runtime.ts";
 import type { Effects, Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
+import { createSchedules } from "../schedules/schedules.ts";
 import { createSessionStart } from "../sessions/session-start.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { textWithFiles } from "../turns/attachment-names.ts";
@@ -44,6 +45,7 @@ import { eventLoop } from "../util/scheduling.ts";
 import { createApprovalService, createExecutor } from "./command-assembly.ts";
 import type { Parts } from "./parts.ts";
 import { createSessionParts } from "./session-assembly.ts";
+import { createSpeaker } from "./speaker.ts";
 import { assembleTurns } from "./turn-assembly.ts";
 
 /** Epochs of one start; later starts always have higher ones. */
@@ -177,6 +179,17 @@ class Assembly {
       append: (events, writes) => this.#append(events, writes),
       onBeat: (key, why) => this.#system({ system: "heartbeat", key, skipped: why }),
     });
+    const speaker = createSpeaker(ports, () => this.parts);
+    const schedules = createSchedules({
+      clock,
+      wall: ports.wall ?? (() => clock.now()),
+      log,
+      store,
+      config: () => configs.current(),
+      keep: (writes) => journal.keep(writes),
+      say: (speech) => speaker.say(speech),
+      onRun: (name, run) => this.#system({ system: "schedule", name, ...run }),
+    });
     const turns = assembleTurns(ports, {
       configs,
       sessions,
@@ -211,6 +224,8 @@ class Assembly {
       media,
       contextTools: asks,
       heartbeats,
+      schedules,
+      speaker,
       hooks,
       approvals: permits,
       access,

@@ -66,7 +66,7 @@ export function createOperator(
     },
     dropEvent: (seq) => opened().quarantine.drop(seq),
     async reload(config) {
-      const { configs, journal, supervisor, slots, heartbeats } = opened();
+      const { configs, journal, supervisor, slots, heartbeats, schedules } = opened();
       const write = configs.next(config);
       if (write !== null) await journal.keep([write]);
       supervisor.addConfig({ version: configs.version(), config });
@@ -75,6 +75,7 @@ export function createOperator(
       }
       slots.pump();
       await heartbeats.retune();
+      await schedules.retune();
     },
   };
 }

@@ -13,7 +13,8 @@ import type { StartGate } from "../journal/start-gate.ts";
 import type { HookRunner } from "../outbox/plugin-hooks.ts";
 import type { Outbox } from "../outbox/types.ts";
 import type { AccessStore } from "../protocol/access-store.ts";
-import type { RuntimePorts } from "../protocol/runtime.ts";
+import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
+import type { Schedules } from "../protocol/schedules.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
 import type { TurnSlots } from "../protocol/turn-slots.ts";
 import type { Compaction } from "../sessions/compaction.ts";
@@ -46,6 +47,8 @@ export interface Parts extends SessionParts {
   readonly contextTools: ContextTools;
   readonly approvals: Approvals;
   readonly heartbeats: Heartbeats;
+  readonly schedules: Schedules;
+  readonly speaker: Pick<Runtime, "say">;
   readonly hooks: HookRunner;
   readonly quarantine: Quarantine;
 

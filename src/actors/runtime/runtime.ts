@@ -16,7 +16,6 @@ import { createParts } from "./assembly.ts";
 import { createOperator } from "./operator.ts";
 import type { Parts } from "./parts.ts";
 import { createSessionOperator } from "./session-operator.ts";
-import { createSpeaker } from "./speaker.ts";
 import { createStatus } from "./status.ts";
 
 const drainPollMs = 20;
@@ -48,6 +47,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     parts = await createParts(ports);
     const { supervisor, timers, outbox, store, checkpointer, heartbeats } = parts;
     await heartbeats.load();
+    await parts.schedules.load();
     ingress = createIngress({
       ...ports,
       ...parts,
@@ -74,6 +74,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     await unlessStoreFails([parts.projection], sending);
     repairTranscripts(parts);
     heartbeats.start();
+    parts.schedules.start();
     if (ports.housekeeping !== false) {
       checkpointer.start();
       parts.media.start();
@@ -131,9 +132,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
 
   /** Events that are neither journalled nor with a host, and do not wait for a platform. */
   function underway(): number {
-    const { turns, heartbeats } = opened();
+    const { turns, heartbeats, schedules } = opened();
     const arriving = ingress === null ? 0 : ingress.pending() - ingress.reading();
-    return turns.preparing() + heartbeats.looking() + arriving;
+    return turns.preparing() + heartbeats.looking() + schedules.busy() + arriving;
   }
 
   /** Waits until nothing runs or is sent any more, at most `drainMs`; false: something does. */
@@ -170,6 +171,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     parts.media.stop();
     parts.timers.stop();
     parts.heartbeats.stop();
+    parts.schedules.stop();
     parts.typing.stop();
     parts.outbox.stop();
     parts.projection.stop();
@@ -187,8 +189,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     },
     ...operator,
     access: () => opened().access,
+    schedules: () => opened().schedules,
     ...createSessionOperator(ports, opened),
-    ...createSpeaker(ports, opened),
+    say: (speech) => opened().speaker.say(speech),
     connectionChanged(channel, account) {
       parts?.outbox.wake(channel, account);
       parts?.typing.wake(channel, account);

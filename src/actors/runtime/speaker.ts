@@ -25,7 +25,7 @@ type Due = TextDue | PromptDue;
 /** The journal's name of an order; no platform's message id has this form. */
 const nameOf = (id: string) => `send:${id}`;
 
-export function createSpeaker(ports: RuntimePorts, opened: () => Parts) {
+export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["speaker"] {
   const { clock, directory, store } = ports;
   /** Orders under way by id: the same id is looked up only when the one before is stored. */
   const underWay = new Map<string, Promise<unknown>>();

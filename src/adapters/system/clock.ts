@@ -38,6 +38,9 @@ export interface TimeSource {
   machine(): number;
 }
 
+/** The machine's wall clock as it is set. */
+export const wallTime = (): number => Date.now();
+
 const ofMachine: TimeSource = {
   wall: () => Date.now(),
   monotonic() {

@@ -28,6 +28,7 @@ import { roomsRoutes } from "./routes/rooms.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { simulateRoutes } from "./routes/simulate.ts";
 import { statusRoutes } from "./routes/status.ts";
+import { scheduleRoutes } from "./routes/unasked/schedules.ts";
 import { sendRoutes } from "./routes/unasked/send.ts";
 import { uploadRoutes } from "./routes/uploads.ts";
 import { whatIfRoutes } from "./routes/what-if.ts";
@@ -74,6 +75,7 @@ export function createApp(
     inspectRoutes,
     uploadRoutes,
     sendRoutes,
+    scheduleRoutes,
   ])
     routes(endpoints, deps);
   app.get("/api/openapi.json", (context) =>

@@ -58,6 +58,9 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
   const { label } = await read<{ label: string }>("/api/claims", post({ role: "member" }));
   const upload = { method: "POST", headers: { "content-type": "text/plain" }, body: "words" };
   const { id: kept } = await read<{ id: string }>("/api/webchat/uploads?name=a.txt", upload);
+  const to = { channel: "webhook", chat: { id: "room", kind: "group" } };
+  const tea = { name: "tea", cron: "0 16 * * *", to, text: "Tea?" };
+  await api("/api/schedules", post(tea));
   const live = await api("/api/rooms/live");
   const { view } = (await firstOf(live)) as { view: string };
   return {
@@ -77,6 +80,11 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     "GET /api/why/{messageId}": ["/api/why/m1"],
     "GET /api/outbox": ["/api/outbox?state=sent,dead,pending"],
     "GET /api/outbound": ["/api/outbound"],
+    "GET /api/schedules": ["/api/schedules"],
+    "POST /api/schedules": ["/api/schedules", post({ ...tea, name: "coffee" })],
+    "POST /api/schedules/{name}/pause": ["/api/schedules/tea/pause", post()],
+    "POST /api/schedules/{name}/resume": ["/api/schedules/tea/resume", post()],
+    "POST /api/schedules/{name}/remove": ["/api/schedules/tea/remove", post()],
     "POST /api/send": [
       "/api/send",
       post({ channel: "webhook", chat: { id: "room", kind: "group" }, text: "hello" }),

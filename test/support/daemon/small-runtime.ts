@@ -61,6 +61,9 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     uninspect: () => undefined,
     crashHost: async () => undefined,
     say: async () => "conflict",
+    schedules() {
+      throw new Error("nothing is said at set times here");
+    },
     resend: async (id) => id === "T1:0",
     drop: async (id) => id === "T1:0",
     retryEvent: async (seq) => (seq === 7 ? "retried" : "unknown"),

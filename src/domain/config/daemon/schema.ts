@@ -3,6 +3,7 @@
  * one.
  */
 import { z } from "zod";
+import { schedules } from "../../schedule.ts";
 import { context } from "../conversation/context.ts";
 import { engagement } from "../conversation/engagement.ts";
 import { errors } from "../conversation/errors.ts";
@@ -45,6 +46,7 @@ export const configSchema = z.strictObject({
   typing: typing.whole.prefault({}).describe("When the typing indicator is shown."),
   silent: silent.whole.prefault({}).describe("How an agent declines to answer."),
   heartbeat: heartbeat.whole.prefault({}).describe("Scheduled turns without a message."),
+  schedule: schedules.describe("Texts and prompts at set times."),
   media: media.whole.prefault({}).describe("How images, audio, video and links are handled."),
   plugins: z
     .array(id)

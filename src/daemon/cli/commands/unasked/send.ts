@@ -5,9 +5,9 @@
  */
 import { text as readAll } from "node:stream/consumers";
 import { type Command, Option } from "commander";
-import { EarshotError } from "../../../domain/errors.ts";
-import { defaultAccount } from "../../../domain/key.ts";
-import { askDaemon } from "../lib/api-client.ts";
+import { EarshotError } from "../../../../domain/errors.ts";
+import { defaultAccount } from "../../../../domain/key.ts";
+import { askDaemon } from "../../lib/api-client.ts";
 import {
   action,
   counted,
@@ -15,8 +15,8 @@ import {
   print,
   printJson,
   withStateDir,
-} from "../lib/command.ts";
-import { addHelp, type HelpText } from "../output/help-text.ts";
+} from "../../lib/command.ts";
+import { addHelp, type HelpText } from "../../output/help-text.ts";
 
 interface Options extends JsonOptions {
   readonly thread?: string;

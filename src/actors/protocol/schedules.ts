@@ -1,0 +1,45 @@
+/** Things said at set times, for those who list and change them. */
+import type { Millis } from "../../domain/message.ts";
+import type { Schedule } from "../../domain/schedule.ts";
+
+/** What became of a due time. */
+export interface ScheduleRun {
+  readonly due: Millis;
+  /** `skipped`: too late by then. */
+  readonly result: "said" | "skipped" | "failed";
+  readonly why?: string;
+}
+
+export interface ScheduleEntry {
+  readonly name: string;
+  /** Of the config, or added by a command. */
+  readonly origin: "config" | "added";
+  readonly spec: Schedule;
+  readonly paused: boolean;
+  /** When it is due next; null: paused, or never again. */
+  readonly next: Millis | null;
+  readonly last: ScheduleRun | null;
+}
+
+/** What an operator may do. Each change is durable when its promise resolves. */
+export interface ScheduleOperator {
+  /** Soonest first. */
+  list(): readonly ScheduleEntry[];
+  /** "taken": another entry has the name. */
+  add(spec: Schedule): Promise<"added" | "taken" | "full">;
+  /** False: unknown. What falls due during a pause is not said after it. */
+  pause(name: string, paused: boolean): Promise<boolean>;
+  /** "configured": it is in the config file, and removed there. */
+  remove(name: string): Promise<"removed" | "unknown" | "configured">;
+}
+
+export interface Schedules extends ScheduleOperator {
+  /** Reads what is stored. */
+  load(): Promise<void>;
+  start(): void;
+  /** Applies a changed config. */
+  retune(): Promise<void>;
+  /** How many entries are being said. */
+  busy(): number;
+  stop(): void;
+}

@@ -1,0 +1,197 @@
+/**
+ * `earshot schedule`: texts and prompts at set times
+ * ==================================================
+ * Lists what the config and earlier commands ordered, adds and removes entries, and pauses them.
+ */
+import { type Command, Option } from "commander";
+import type { Millis } from "../../../../domain/message.ts";
+import { oneLine } from "../../../../domain/sanitize.ts";
+import { askDaemon } from "../../lib/api-client.ts";
+import {
+  action,
+  type JsonOptions,
+  minuteOf,
+  print,
+  printJson,
+  printRefusal,
+  printRows,
+  type StateOptions,
+  withStateDir,
+} from "../../lib/command.ts";
+import { addHelp, type HelpText } from "../../output/help-text.ts";
+import { accountOf, threadOf } from "./send.ts";
+
+const textUnitsMax = 120;
+
+interface Entry {
+  readonly name: string;
+  readonly origin: "config" | "added";
+  readonly cron: string | null;
+  readonly at: string | null;
+  readonly timeZone: string;
+  readonly to: {
+    readonly channel: string;
+    readonly account: string;
+    readonly chat: { readonly id: string };
+  };
+  readonly turn: boolean;
+  readonly text: string;
+  readonly paused: boolean;
+  readonly next: Millis | null;
+  readonly last: { readonly due: Millis; readonly result: string; readonly why?: string } | null;
+}
+
+interface AddOptions extends StateOptions {
+  readonly cron?: string;
+  readonly at?: string;
+  readonly timeZone?: string;
+  readonly turn?: boolean;
+  readonly thread?: string;
+  readonly topic?: string;
+  readonly kind?: string;
+  readonly agent?: string;
+}
+
+const help: HelpText = {
+  about:
+    "Texts that are sent, and prompts that the agent answers, at set times: a cron line in a time " +
+    "zone, or one moment. Entries of the config file (`schedule`) are listed and paused here, and " +
+    "changed there. What was due while nothing ran is said once if it is at most an hour late.",
+  examples: [
+    "earshot schedule",
+    [
+      'earshot schedule add standup telegram -1001234567890 "Standup!" --cron "0 9 * * 1-5" --time-zone Europe/Berlin',
+      "each weekday at nine",
+    ],
+    ["earshot schedule pause standup", "until `earshot schedule resume standup`"],
+  ],
+  exits: "0 done, 1 unknown entry, 2 bad use or no daemon runs.",
+};
+const listHelp: HelpText = {
+  about:
+    "The soonest first, in UTC. Below each entry: what is said, and what became of the last time.",
+  examples: ["earshot schedule list", "earshot schedule list --json"],
+  exits: "0 listed, 2 no daemon runs.",
+};
+const addedHelp: HelpText = {
+  about:
+    "Adds an entry, which is kept until it is removed; one with --at is gone once it was said. " +
+    "Chat, thread, kind and agent are as in `earshot send`.",
+  examples: [
+    'earshot schedule add tea telegram 4242 "Tea?" --cron "0 16 * * *" --time-zone Europe/London',
+    'earshot schedule add exam telegram 4242 --turn "Ask how it went." --at 2026-12-24T18:00:00+01:00',
+  ],
+  exits: "0 added, 2 bad use, the name is taken, or no daemon runs.",
+};
+const changes = {
+  pause: ["Say nothing of an entry until it is resumed", "paused"],
+  resume: ["Resume an entry from its next time", "resumed"],
+  remove: ["Remove an entry", "removed"],
+} as const;
+type Change = keyof typeof changes;
+const changeHelp = (change: Change): HelpText => ({
+  about: {
+    pause: "What falls due during the pause is not said, and not made up for.",
+    resume: "It is said again from its next time on.",
+    remove: "Entries of the config file are removed there.",
+  }[change],
+  examples: [`earshot schedule ${change} <name>`],
+  exits: "0 done, 1 unknown entry, 2 it is in the config file, or no daemon runs.",
+});
+
+export function addScheduleCommand(program: Command): void {
+  const schedule = addHelp(program.command("schedule"), help).description(
+    "Texts and prompts at set times",
+  );
+  addHelp(withStateDir(schedule.command("list", { isDefault: true })), listHelp)
+    .description("List the entries")
+    .option("--json", "for programs")
+    .action(action(list));
+  addHelp(withStateDir(schedule.command("add")), addedHelp)
+    .argument("<name>", "names the entry")
+    .argument("<channel>", "channel, or channel:account")
+    .argument("<chat>", "the platform's id of the chat")
+    .argument("<text>", "what to say")
+    .description("Add an entry")
+    .option("--cron <line>", "minute, hour, day of the month, month, day of the week")
+    .addOption(
+      new Option("--at <time>", "one moment, like 2026-12-24T18:00:00+01:00").conflicts("cron"),
+    )
+    .option("--time-zone <zone>", "of the cron line, like Europe/Berlin (UTC)")
+    .option("--turn", "the text is a prompt that the agent answers in the chat")
+    .option("--thread <id>", "a thread of the chat")
+    .addOption(new Option("--topic <id>", "a topic of the chat").conflicts("thread"))
+    .addOption(
+      new Option("--kind <kind>", "what the chat is, where earshot does not know it").choices([
+        "direct",
+        "group",
+        "channel",
+      ]),
+    )
+    .option("--agent <id>", "the agent that speaks (the one that hears the chat)")
+    .action(action(add));
+  for (const change of Object.keys(changes) as Change[])
+    addHelp(withStateDir(schedule.command(`${change} <name>`)), changeHelp(change))
+      .description(changes[change][0])
+      .action(action((name: string, options: StateOptions) => apply(change, name, options)));
+}
+
+async function list(options: JsonOptions): Promise<void> {
+  const answer = await askDaemon<{ schedules: Entry[] }>(options, "/api/schedules");
+  const entries = answer?.schedules ?? [];
+  if (options.json === true) return printJson(entries);
+  if (entries.length === 0) return print("nothing is said at set times");
+  const cells = [
+    ["name", "next", "when", "where", "from"],
+    ...entries.map(({ name, next, paused, cron, at, timeZone, to, origin }) => [
+      name,
+      next === null ? (paused ? "paused" : "over") : minuteOf(next),
+      cron === null ? (at ?? "") : `${cron} ${timeZone}`,
+      `${to.channel}:${to.account} ${to.chat.id}`,
+      origin,
+    ]),
+  ];
+  printRows(cells, (index) => {
+    const entry = entries[index];
+    return entry === undefined ? [] : detailOf(entry);
+  });
+}
+
+function detailOf({ turn, text, last }: Entry): readonly string[] {
+  const what = oneLine(`${turn ? "prompt" : "text"}: ${text}`, textUnitsMax);
+  if (last === null) return [what];
+  const why = last.why === undefined ? "" : `: ${oneLine(last.why, textUnitsMax)}`;
+  return [what, `${minuteOf(last.due)} ${last.result}${why}`];
+}
+
+async function add(
+  name: string,
+  channel: string,
+  chat: string,
+  text: string,
+  options: AddOptions,
+): Promise<void> {
+  const { cron, at, timeZone, turn = false, kind, agent } = options;
+  const body = {
+    name,
+    ...(cron === undefined ? {} : { cron }),
+    ...(at === undefined ? {} : { at }),
+    ...(timeZone === undefined ? {} : { timeZone }),
+    to: {
+      ...accountOf(channel),
+      chat: { id: chat, ...(kind === undefined ? {} : { kind }) },
+      thread: threadOf(options),
+    },
+    ...(agent === undefined ? {} : { agent }),
+    ...(turn ? { prompt: text } : { text }),
+  };
+  await askDaemon(options, "/api/schedules", { method: "POST", body });
+  print(`added: ${name}`);
+}
+
+async function apply(change: Change, name: string, options: StateOptions): Promise<void> {
+  const path = `/api/schedules/${encodeURIComponent(name)}/${change}`;
+  if ((await askDaemon(options, path, { method: "POST" })) === null)
+    return printRefusal("no entry of the schedule has this name");
+  print(`${changes[change][1]}: ${name}`);
+}

@@ -1,0 +1,118 @@
+/**
+ * What is said at a set time
+ * ==========================
+ * One entry: when (a cron line in a time zone, or one moment), where, and what: a text, or a prompt
+ * that the agent answers there. Times are those of the time zone's clocks. A time that they skip
+ * in spring comes when they have gone forward (02:30 at 03:00), and one that they show twice in
+ * autumn comes once, at the first; a line for every hour comes in both hours.
+ */
+import { Cron } from "croner";
+import { z } from "zod";
+import { limits } from "./limits.ts";
+import { chatKindSchema, type Millis } from "./message.ts";
+
+const name = z.string().min(1).max(256);
+const words = z
+  .string()
+  .max(limits.scheduleUnitsMax)
+  .refine((text) => text.trim() !== "", "words are expected");
+
+const fields = z.strictObject({
+  name: z
+    .string()
+    .regex(
+      /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u,
+      "letters, digits, space, ., _ and - are expected",
+    )
+    .describe("Names the entry in lists and commands."),
+  cron: z
+    .string()
+    .max(128)
+    .optional()
+    .describe("Five fields: minute, hour, day of the month, month, day of the week."),
+  at: z.iso
+    .datetime({ offset: true, error: "a moment is expected, like 2026-12-24T18:00:00+01:00" })
+    .optional()
+    .describe("In place of `cron`: one moment, like `2026-12-24T18:00:00+01:00`."),
+  timeZone: z.string().max(64).default("UTC").describe("Of `cron`, like `Europe/Berlin`."),
+  to: z
+    .strictObject({
+      channel: name.describe("Channel id."),
+      account: name.default("default").describe("Account of the channel."),
+      chat: z
+        .strictObject({
+          id: name.describe("The platform's id of the chat."),
+          kind: chatKindSchema.optional().describe("Needed where earshot does not know the chat."),
+        })
+        .describe("The chat."),
+      thread: z
+        .strictObject({
+          id: name.describe("The platform's id of the thread."),
+          kind: z.enum(["thread", "topic"]).default("thread").describe("What it is."),
+        })
+        .nullable()
+        .default(null)
+        .describe("A thread or topic of the chat."),
+    })
+    .describe("Where it is said."),
+  agent: name.optional().describe("The agent that speaks; left out: the one that hears the chat."),
+  text: words.optional().describe("What is sent."),
+  prompt: words.optional().describe("In place of `text`: what the agent answers in the chat."),
+});
+
+type Fields = z.output<typeof fields>;
+
+function problemOf({ cron, at, timeZone, text, prompt }: Fields): readonly [string, string] | null {
+  if ((cron === undefined) === (at === undefined)) return ["cron", "either cron or at is expected"];
+  if ((text === undefined) === (prompt === undefined))
+    return ["text", "either text or prompt is expected"];
+  try {
+    new Intl.DateTimeFormat("en", { timeZone });
+  } catch {
+    return ["timeZone", "that time zone is unknown"];
+  }
+  if (cron === undefined) return null;
+  try {
+    cronOf(cron, timeZone);
+    return null;
+  } catch {
+    return ["cron", "five fields are expected, like 0 9 * * 1-5"];
+  }
+}
+
+const cronOf = (cron: string, timezone: string) =>
+  new Cron(cron, { timezone, paused: true, mode: "5-part" });
+
+export const scheduleSchema = fields.check(({ value, issues }) => {
+  const problem = problemOf(value);
+  if (problem === null) return;
+  const [path, message] = problem;
+  issues.push({ code: "custom", input: value, path: [path], message });
+});
+export type Schedule = z.output<typeof scheduleSchema>;
+
+export const schedules = z
+  .array(scheduleSchema)
+  .max(limits.schedulesMax)
+  .default([])
+  .superRefine((all, context) => {
+    const names = new Set<string>();
+    for (const [index, one] of all.entries()) {
+      if (names.has(one.name))
+        context.addIssue({
+          code: "custom",
+          path: [index, "name"],
+          message: "another entry has this name",
+        });
+      names.add(one.name);
+    }
+  });
+
+/** When an entry is due next after a moment; null: never. */
+export function nextDue({ cron, at, timeZone }: Schedule, after: Millis): Millis | null {
+  if (cron === undefined) {
+    const moment = Date.parse(at ?? "");
+    return moment > after ? moment : null;
+  }
+  return cronOf(cron, timeZone).nextRun(new Date(after))?.getTime() ?? null;
+}

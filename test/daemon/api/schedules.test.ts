@@ -1,0 +1,82 @@
+/**
+ * `earshot schedule` and its routes beside a running daemon: entries are listed, added, said once
+ * over kill -9, paused, resumed and removed, and what cannot be is refused.
+ */
+import { expect, test } from "vitest";
+import { telegramDaemon } from "../../support/telegram/telegram-daemon.ts";
+
+interface Entry {
+  readonly name: string;
+  readonly next: number | null;
+  readonly paused: boolean;
+  readonly last: { readonly result: string } | null;
+}
+
+test("entries are listed, said once over kill -9, paused and removed", async () => {
+  const daemon = await telegramDaemon({
+    agents: { list: [{ id: "main", driver: { kind: "scripted" } }] },
+    schedule: [
+      {
+        name: "standup",
+        cron: "0 9 * * 1-5",
+        timeZone: "Europe/Berlin",
+        to: { channel: "telegram", chat: { id: "-100123", kind: "group" } },
+        prompt: "Ask who is blocked.",
+      },
+    ],
+  });
+  const { server, rooms } = daemon;
+  const chat = String(rooms.ann.chat.id);
+  const entries = async () =>
+    (await daemon.get<{ schedules: Entry[] }>("/api/schedules")).schedules;
+  const isReady = async () => (await daemon.get<{ ready: boolean }>("/api/status")).ready;
+  await daemon.start();
+  await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
+  const listed = await daemon.run("schedule");
+  expect([listed.code, listed.err]).toEqual([0, ""]);
+  expect(listed.out).toMatch(
+    /standup +\d{4}-.+0 9 \* \* 1-5 Europe\/Berlin +telegram:default -100123/,
+  );
+  expect(listed.out).toContain("prompt: Ask who is blocked.");
+
+  const at = new Date(Date.now() + 4_000).toISOString();
+  const added = await daemon.run("schedule", "add", "tea", "telegram", chat, "Tea?", "--at", at);
+  expect([added.code, added.err, added.out]).toEqual([0, "", "added: tea\n"]);
+  await daemon.kill();
+  await daemon.start();
+  await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
+  await server.until(() => server.world.answers(rooms.ann).length === 1, "the text");
+  await daemon.kill();
+  await daemon.start();
+  await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
+  await daemon.quiet();
+  // Killed right after the platform took it, its one row may be in doubt, and is then sent again.
+  const { outbox } = await daemon.get<{ outbox: { doubts: number }[] }>("/api/outbox?state=sent");
+  expect(outbox).toHaveLength(1);
+  expect(server.world.answers(rooms.ann)).toHaveLength(1 + (outbox[0]?.doubts ?? 0));
+  expect((await entries()).map(({ name }) => name)).toEqual(["standup"]);
+
+  const often = ["often", "telegram", chat, "Tea?", "--cron", "* * * * *"];
+  expect((await daemon.run("schedule", "add", ...often)).code).toBe(0);
+  expect((await daemon.run("schedule", "pause", "often")).out).toBe("paused: often\n");
+  expect((await daemon.run("schedule")).out).toMatch(/often +paused/);
+  await daemon.kill();
+  await daemon.start();
+  await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
+  expect(await entries()).toMatchObject([{ name: "standup" }, { paused: true, next: null }]);
+  expect((await daemon.run("schedule", "resume", "often")).out).toBe("resumed: often\n");
+  expect((await daemon.run("schedule", "remove", "often")).out).toBe("removed: often\n");
+  const refusals = [
+    [["remove", "often"], 1, "no entry of the schedule has this name"],
+    [["pause", "often"], 1, "no entry of the schedule has this name"],
+    [["remove", "standup"], 2, "it is in the config file"],
+    [["add", "standup", ...often.slice(1)], 2, "another entry has this name"],
+    [["add", "x", "telegram", chat, "Tea?", "--cron", "1 2 3"], 2, "five fields are expected"],
+    [["add", "x", "telegram", chat, "Tea?"], 2, "either cron or at is expected"],
+  ] as const;
+  for (const [args, code, why] of refusals) {
+    const refused = await daemon.run("schedule", ...args);
+    expect([refused.code, refused.out]).toEqual([code, ""]);
+    expect(refused.err.replace(/\s+/g, " ")).toContain(why);
+  }
+}, 240_000);
