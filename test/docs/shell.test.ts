@@ -7,10 +7,14 @@ import { blocksOf, manual, type Page, root } from "../support/docs.ts";
 
 type Add = (program: Command) => void;
 
-const folders = ["commands", "chat"].map((name) => join(root, "src/daemon/cli", name));
+const folders = ["commands", "commands/unasked", "chat"].map((name) =>
+  join(root, "src/daemon/cli", name),
+);
 const program = new Command("earshot").option("--version").option("--help");
 for (const path of folders.flatMap((folder) =>
-  readdirSync(folder).map((name) => join(folder, name)),
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => join(folder, name)),
 )) {
   const exported = (await import(path)) as Record<string, unknown>;
   for (const [name, add] of Object.entries(exported))

@@ -22,6 +22,8 @@ test("a text reaches the chat once, whatever is repeated and killed", async () =
   const texts = () =>
     server.world.answers(rooms.ann).map((message) => ("text" in message ? message.text : ""));
   await daemon.start();
+  const isReady = async () => (await daemon.get<{ ready: boolean }>("/api/status")).ready;
+  await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
   const sent = await daemon.run("send", "telegram", chat, "--id", "lunch", "Lunch?");
   expect([sent.code, sent.err]).toEqual([0, ""]);
   expect(sent.out).toMatch(/^1 message in agent:main:main: text-\w+:0\n$/);
@@ -39,7 +41,6 @@ test("a text reaches the chat once, whatever is repeated and killed", async () =
   for (const order of orders) first.push((await daemon.post<Taken>("/api/send", order)) as Taken);
   await daemon.kill();
   await daemon.start();
-  const isReady = async () => (await daemon.get<{ ready: boolean }>("/api/status")).ready;
   await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
   for (const [at, order] of orders.entries())
     expect(await daemon.post<Taken>("/api/send", order)).toEqual(first[at]);
@@ -64,6 +65,8 @@ test("the agent speaks up, and what cannot be is refused in words", async () => 
   const { server, rooms } = daemon;
   const chat = String(rooms.ann.chat.id);
   await daemon.start();
+  const isReady = async () => (await daemon.get<{ ready: boolean }>("/api/status")).ready;
+  await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
   const turn = await daemon.run("send", "telegram:default", chat, "--turn", "Ask about the exam.");
   expect([turn.code, turn.err, turn.out]).toEqual([
     0,
