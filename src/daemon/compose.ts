@@ -14,6 +14,7 @@ import { createRuntime } from "../actors/runtime/runtime.ts";
 import { createSessionFiles } from "../adapters/files/session-files.ts";
 import { createWorkspaces } from "../adapters/files/workspaces.ts";
 import { openMediaService } from "../adapters/media/media-service.ts";
+import { openOutgoingFiles } from "../adapters/media/outgoing-files.ts";
 import { openUploads } from "../adapters/media/uploads.ts";
 import { wallTime } from "../adapters/system/clock.ts";
 import { sha256 } from "../adapters/system/digest.ts";
@@ -124,6 +125,15 @@ export function composeServices(ports: ServicePorts): Services {
     ...runtimePorts(ports),
     ids,
     media,
+    outgoing: openOutgoingFiles({
+      folder: join(ports.stateDir, "outgoing"),
+      stateDir: ports.stateDir,
+      closed: () =>
+        config().agents.list.map(({ id }) => sessionFolderOf(config(), ports.stateDir, id)),
+      now: () => clock.now(),
+      unique: () => ids.next(),
+      folderOf: createWorkspaces(ports.plugins.baseDir, ports.stateDir).folder,
+    }),
     directory: connections.directory,
     events,
     onInspect: inspector.report,
@@ -213,7 +223,7 @@ function connectionsOf(
 /** The runtime's ports that come from the daemon's own ports. */
 function runtimePorts(
   ports: ServicePorts,
-): Omit<RuntimePorts, "ids" | "media" | "directory" | "events"> {
+): Omit<RuntimePorts, "ids" | "media" | "outgoing" | "directory" | "events"> {
   const { clock, log, registry, store, config, plugins, skills, stateDir } = ports;
   const { session, store: storeConfig } = config();
   const folderOf = (agentId: string) => sessionFolderOf({ session }, stateDir, agentId);

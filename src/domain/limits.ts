@@ -113,6 +113,15 @@ export const limits = {
   firstReadMsMax: 10_000,
   /** Rooms whose membership is cached. */
   membershipRoomsMax: 10_000,
+  /** Caption of a file and question of choices that an agent sends; options, and one of them. */
+  captionUnitsMax: 1_000,
+  questionUnitsMax: 1_000,
+  choicesCountMax: 10,
+  choiceUnitsMax: 64,
+  /** How long copies of files that agents send are kept. */
+  outgoingMsMax: 604_800_000,
+  /** How long a tool call waits for the platform's answer to what it sends. */
+  deliveryWaitMsMax: 20_000,
   /** Platform messages one block may be split into. */
   sendPartsMax: 16,
   /** Multi-part sends in progress. */

@@ -6,6 +6,7 @@
  */
 import type { CreditUse, Decision, Rule } from "./decision.ts";
 import type { Millis } from "./message.ts";
+import type { OutgoingKind } from "./outgoing.ts";
 
 export interface DecisionLine {
   readonly t: Millis;
@@ -88,6 +89,10 @@ export interface SendLine {
   readonly edits?: string;
   /** Not the answer itself: reasoning, or a status message about tools. */
   readonly aside?: "reasoning" | "status";
+  /** A file; `text` is its caption and its address or name. */
+  readonly media?: OutgoingKind;
+  /** The labels of choices; `text` has them too, numbered. */
+  readonly choices?: readonly string[];
 }
 export interface DroppedLine {
   readonly t: Millis;

@@ -9,6 +9,7 @@
 import { z } from "zod";
 import type { agentTools } from "../../domain/config/daemon/agents.ts";
 import { limits } from "../../domain/limits.ts";
+import { choicesSchema, mediaRequestSchema } from "../../domain/outgoing.ts";
 import type { ToolDescription } from "../../domain/ports/index.ts";
 import {
   contextToolInputs,
@@ -17,12 +18,22 @@ import {
 } from "../protocol/context-tool-schemas.ts";
 
 const textInput = z.strictObject({ text: z.string().trim().min(1).max(limits.textUnitsMax) });
+const sendInput = z.strictObject({
+  text: textInput.shape.text
+    .optional()
+    .describe("The message; with media its caption, with choices the question."),
+  media: mediaRequestSchema.omit({ caption: true }).optional().describe("A file to send."),
+  choices: choicesSchema
+    .omit({ text: true })
+    .optional()
+    .describe("Buttons to answer with, or a poll. Needs a text."),
+});
 const reaction = z.strictObject({ emoji: z.string().trim().min(1).max(64) });
 const nothing = z.looseObject({});
 
 const inputs = {
   channel_reply: textInput,
-  channel_send: textInput,
+  channel_send: sendInput,
   channel_react: reaction,
   channel_disengage: nothing,
   skip_response: nothing,
@@ -34,7 +45,8 @@ const purposes: Readonly<Record<ToolName, string>> = {
   channel_reply:
     "Send a reply to this conversation now, before your answer ends. Here and in your answer, " +
     "[[reply_to:<message id>]] before a part makes it a reply to that message.",
-  channel_send: "Send a further message to this conversation now.",
+  channel_send:
+    "Send a further message to this conversation now: text, a file (media), or a question with buttons or a poll (choices).",
   channel_react: "React with one emoji to the message you are answering.",
   channel_disengage:
     "Step back: stop following this conversation until somebody addresses you again.",
@@ -61,6 +73,8 @@ export interface TurnActions {
   readonly over: boolean;
   readonly skipped: boolean;
   say(text: string): void;
+  /** Sends a file or choices; resolves to the platform's answer, or to a refusal. */
+  send(type: "media" | "choices", request: unknown): Promise<string>;
   /** False: the channel has no reactions. */
   react(emoji: string): boolean;
   disengage(): void;
@@ -97,11 +111,23 @@ export function createTools(
     if (asks > limits.asksPerTurnMax) return Promise.resolve(refuse("you asked too often."));
     const answer = asking.then(async () => {
       if (actions.over) return turnIsOver;
-      const answer = await actions.ask(tool, input);
-      return answer.startsWith("Refused: ") ? refuse(answer.slice("Refused: ".length)) : answer;
+      return orRefuse(await actions.ask(tool, input));
     });
     asking = answer;
     return answer;
+  };
+  const orRefuse = (answer: string): string =>
+    answer.startsWith("Refused: ") ? refuse(answer.slice("Refused: ".length)) : answer;
+  const send = (asked: z.infer<typeof sendInput>): string | Promise<string> => {
+    const { text, media, choices } = asked;
+    if (media !== undefined && choices !== undefined)
+      return refuse("send the media and the choices one after the other.");
+    if (media !== undefined)
+      return actions.send("media", { ...media, caption: text }).then(orRefuse);
+    if (text === undefined) return refuse("there is nothing to send.");
+    if (choices !== undefined) return actions.send("choices", { ...choices, text }).then(orRefuse);
+    actions.say(text);
+    return "Sent. Do not repeat it in your answer.";
   };
   return (name, input) => {
     if (actions.over) return turnIsOver;
@@ -114,8 +140,7 @@ export function createTools(
       case "channel_reply":
       case "channel_send":
         if (actions.skipped) return refuse("you chose to skip this response.");
-        actions.say((parsed.data as z.infer<typeof textInput>).text);
-        return "Sent. Do not repeat it in your answer.";
+        return send(parsed.data as z.infer<typeof sendInput>);
       case "channel_react":
         if (actions.skipped) return refuse("you chose to skip this response.");
         return actions.react((parsed.data as z.infer<typeof reaction>).emoji)

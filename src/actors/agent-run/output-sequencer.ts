@@ -6,6 +6,7 @@
  * follow, that part says so and the rest is dropped.
  */
 import { limits } from "../../domain/limits.ts";
+import type { Extras } from "../../domain/outgoing.ts";
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import type { AgentText } from "../../machines/events/events.ts";
 import { hardCut } from "../../machines/output/breaks.ts";
@@ -128,6 +129,23 @@ export class OutputSequencer {
     this.#index += 1;
     if (this.#index === limits.blocksPerTurnMax) this.#last = block;
     else this.#options.onBlock(block);
+  }
+
+  /**
+   * Sends a file or choices as a part of the answer. Returns its number; null: nothing more is sent.
+   */
+  attach(piece: Piece, extras: Extras): number | null {
+    const index = this.#index;
+    // The last number stays free for the rest of the text.
+    if (this.#closed || this.#overflow || index >= limits.blocksPerTurnMax - 1) return null;
+    const { from, to } = piece;
+    const text = this.#fit(piece.text);
+    this.#answers += 1;
+    this.#index += 1;
+    const target = this.#target === null ? {} : { target: this.#target };
+    this.#target = null;
+    this.#options.onBlock({ index, from, to, text, mentions: [], ...target, ...extras });
+    return index;
   }
 
   /** The piece as far as the whole answer may be long. */

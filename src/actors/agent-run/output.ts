@@ -7,6 +7,7 @@
  */
 
 import { type AnswerPart, createTagFilter } from "../../domain/answer-tags.ts";
+import type { Extras } from "../../domain/outgoing.ts";
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import { cut } from "../../domain/sanitize.ts";
 import type { ReasoningLevel, VerboseLevel } from "../../domain/session.ts";
@@ -232,6 +233,22 @@ export class TurnOutput {
       if (part.kind === "reply") this.#answerTo(part.text);
     }
     this.endMessage();
+  }
+
+  /**
+   * Sends a file or choices immediately, after the text before it. It counts as its text, so another
+   * attempt of the turn does not send it again. Returns its number; null: nothing more is sent.
+   */
+  attach(text: string, extras: Extras): number | null {
+    if (this.#muted) return null;
+    this.endMessage();
+    if (!this.#isUnasked) this.#send();
+    const from = this.#base;
+    this.#base += text.length;
+    const piece = { text, from, to: this.#base, closes: "" };
+    const index = this.#sequencer.attach(piece, extras);
+    if (index !== null) this.#visible += `${this.#visible === "" ? "" : messageGap}${text}`;
+    return index;
   }
 
   /** Ends the answer. */

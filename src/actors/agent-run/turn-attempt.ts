@@ -18,13 +18,14 @@ import {
 } from "../../domain/ports/index.ts";
 import type { Scheduler } from "../../domain/ports/system.ts";
 import { oneLine } from "../../domain/sanitize.ts";
-import { fillPrefix } from "../../machines/conversation/reply-addressing.ts";
 import type { AgentFailed, AgentReport } from "../../machines/events/events.ts";
 import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
 import type { ContextAnswer } from "../protocol/host-protocol.ts";
 import { nextTurn } from "../util/scheduling.ts";
+import { inputOf, isForeign, prefixOf } from "./agent-events.ts";
 import { createTools, isTurnTool, type TurnActions, toolsAmong } from "./agent-tools.ts";
+import { OutgoingParts } from "./outgoing-parts.ts";
 import { TurnOutput } from "./output.ts";
 
 export interface TurnAttemptPorts {
@@ -38,6 +39,8 @@ export interface TurnAttemptPorts {
   readonly onDraft: (index: number, text: string) => void;
   /** Asks the main thread. */
   readonly ask: (tool: string, input: unknown) => Promise<ContextAnswer>;
+  /** A file or choices that an event asked for in vain. */
+  readonly onRefused: (why: string) => void;
   /** Called for any activity, reported or not. */
   readonly onActivity: () => void;
   readonly scheduler: Scheduler;
@@ -53,7 +56,6 @@ type AttemptReport<Event = AgentReport> = Event extends unknown
 const eventsPerTick = 64;
 const messageUnitsMax = 300;
 const tooManyPictures = "Refused: too many pictures for one turn.";
-const toolInputUnitsMax = 8_192;
 
 export class TurnAttempt {
   readonly #job: TurnJob;
@@ -155,7 +157,8 @@ export class TurnAttempt {
       const { signal } = this.#abort;
       for await (const event of this.#agent.run(this.#turn(), { signal })) {
         if (this.#isOver) return;
-        this.#take(event);
+        const taken = this.#take(event);
+        if (taken !== undefined) await taken;
         if (this.#isOver) return;
         if (this.#events % eventsPerTick === 0) await nextTurn(this.#ports.scheduler);
       }
@@ -164,17 +167,21 @@ export class TurnAttempt {
     }
   }
 
-  #take(given: unknown): void {
+  /** A promise only for what must be waited for before the next event. */
+  #take(given: unknown): Promise<void> | undefined {
     this.#ports.onActivity();
     this.#lastSign = this.#ports.clock.monotonic();
     this.#events += 1;
     const parsed = agentEventSchema.safeParse(given);
     if (this.#events > limits.agentEventsMax) this.#fail("too-long", "too many events");
-    else if (parsed.success) this.#apply(parsed.data);
-    else if (!isForeign(given)) this.#fail("error", "sent an event that is none");
+    else if (parsed.success) {
+      const { data } = parsed;
+      if (data.type === "media" || data.type === "choices") return this.#outgoing.take(data);
+      this.#apply(data);
+    } else if (!isForeign(given)) this.#fail("error", "sent an event that is none");
   }
 
-  #apply(event: AgentEvent): void {
+  #apply(event: Exclude<AgentEvent, { readonly type: "media" | "choices" }>): void {
     switch (event.type) {
       case "text":
         this.#text(event.text);
@@ -207,6 +214,33 @@ export class TurnAttempt {
         this.#fail("error", event.message);
         break;
     }
+  }
+
+  /** Waiting for a file or a platform is not idleness of the agent. */
+  readonly #outgoing = new OutgoingParts({
+    closed: () => this.#isOver || this.#silenced,
+    ask: (tool, input) => {
+      this.#waiting += 1;
+      return this.#ports.ask(tool, input).finally(() => {
+        this.#waiting -= 1;
+        this.#lastSign = this.#ports.clock.monotonic();
+      });
+    },
+    attach: (text, extras) => {
+      this.#count(text);
+      const index = this.#failure === null ? this.#output.attach(text, extras) : null;
+      this.#noteVisible();
+      return index;
+    },
+    say: (text) => this.#say(text),
+    refused: (why) => this.#ports.onRefused(why),
+  });
+
+  #say(text: string): void {
+    this.#count(text);
+    if (this.#failure !== null) return;
+    this.#output.say(text);
+    this.#noteVisible();
   }
 
   #text(text: string): void {
@@ -317,12 +351,8 @@ export class TurnAttempt {
       get skipped() {
         return run.#silenced;
       },
-      say(text) {
-        run.#count(text);
-        if (run.#failure !== null) return;
-        run.#output.say(text);
-        run.#noteVisible();
-      },
+      say: (text) => run.#say(text),
+      send: (type, request) => run.#outgoing.send(type, request),
       react(emoji) {
         if (run.#job.order.reacts === false) return false;
         run.#report({ type: "agent.tool", name: "channel_react", input: { emoji } });
@@ -338,6 +368,7 @@ export class TurnAttempt {
       async ask(tool, input) {
         const answer = await run.#ports.ask(tool, input);
         if (typeof answer === "string") return answer;
+        if ("media" in answer) return "Refused: there is no such tool here.";
         return run.#show(answer.images) ? answer.text : tooManyPictures;
       },
       giveUp: () => run.#fail("error", "went on asking for tools it was refused"),
@@ -397,32 +428,4 @@ export class TurnAttempt {
     const event = { type, at: this.#ports.clock.now(), turnId, ...(attemptReport as object) };
     this.#ports.report(event as AgentReport);
   }
-}
-
-/** The prefix of this turn's answer. */
-function prefixOf({ order, agent, settings }: TurnJob): string {
-  if (order.bare === true) return "";
-  const { model } = { model: undefined, ...(agent.config as { model?: unknown } | null) };
-  const configured = typeof model === "string" ? model : agent.kind;
-  return fillPrefix(settings.responsePrefix, {
-    model: order.model ?? configured,
-    agent: agent.agentName,
-    thinkLevel: order.thinking,
-  });
-}
-
-/** A tool's input for an event: an object of limited size. */
-function inputOf(input: unknown): Readonly<Record<string, unknown>> {
-  if (typeof input !== "object" || input === null || Array.isArray(input)) return {};
-  const json = JSON.stringify(input);
-  if (json === undefined || json.length > toolInputUnitsMax) return {};
-  return JSON.parse(json) as Record<string, unknown>;
-}
-
-const knownTypes = new Set(agentEventSchema.options.map(({ shape }) => shape.type.value));
-
-/** An event of an unknown type, from an agent newer than this version: counted and skipped. */
-function isForeign(given: unknown): boolean {
-  if (typeof given !== "object" || given === null || !("type" in given)) return false;
-  return typeof given.type === "string" && !(knownTypes as ReadonlySet<string>).has(given.type);
 }

@@ -126,6 +126,7 @@ class Runner implements TurnRunner {
         this.#activity += 1;
         this.#options.onDraft({ conv, key, turnId, index, text });
       },
+      onRefused: (why) => this.#options.log("warn", "agent.media-refused", { key, turnId, why }),
       onActivity: () => {
         this.#activity += 1;
       },

@@ -7,6 +7,7 @@
  */
 import { limits } from "../../domain/limits.ts";
 import type { Route } from "../../domain/message.ts";
+import { extrasOf } from "../../domain/outgoing.ts";
 import type { OutboxRow, StoreWrite } from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
@@ -135,6 +136,7 @@ function textRow(block: Block, { conv, key, at }: HostStep, settings: Conversati
     ...(draft === undefined ? {} : { draft }),
     ...(edits === undefined ? {} : { edits: `${turnId}:${edits}` }),
     ...(aside === undefined ? {} : { aside }),
+    ...extrasOf(block),
   };
   const row: OutboxRow = {
     id: `${turnId}:${index}`,

@@ -47,6 +47,10 @@ const reaction = fields({
   added: list("text"),
   removed: list("text"),
 });
+const extras = {
+  media: fields({ ...all("kind", "mime", "bytes"), name: "text", caption: "text", url: "text" }),
+  choices: fields({ poll: "plain", text: "text", options: list("text") }),
+} as const;
 const membership = fields(all("humans", "bots", "truncated", "fetchedAt"));
 const queue = fields(all("mode", "debounceMs", "cap", "drop"));
 const settings = fields({
@@ -99,6 +103,7 @@ const events: Type<ConversationEvent> = {
     text: "text",
     prefix: "text",
     mentions: list("plain"),
+    ...extras,
   },
   "agent.steered": { ...turn, messages: list("plain"), edits: list("plain") },
   "agent.message-ended": turn,
@@ -152,6 +157,7 @@ const effects: Type<Effect> = {
     ...all("index", "replyTo", "quote", "kind", "draft", "edits", "aside"),
     text: "text",
     route,
+    ...extras,
   },
   typing: { on: "plain", route },
   react: ack,

@@ -45,6 +45,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   /** Drafts whose whole text waits to be sent. */
   const completed = new Set<string>();
   const stop = new AbortController();
+  const calls = { clock, stop: stop.signal, readFile: ports.readFile };
   const queues = createSendQueues({
     clock,
     ready: (channel, account) => ports.directory.ready(channel, account),
@@ -131,7 +132,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     if (sending === null) return queues.park(item);
     put(item, sending);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);
-    const outcome = await trySend({ clock, stop: stop.signal }, outbound, item.delivery, target);
+    const outcome = await trySend(calls, outbound, item.delivery, target);
     ports.onPoint("after-send");
     // The next start finds the row in `sending`.
     if (stop.signal.aborted && outcome.kind !== "confirm") throw stop.signal.reason;

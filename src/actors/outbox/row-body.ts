@@ -4,6 +4,7 @@
  * the row.
  */
 import type { Millis, Route } from "../../domain/message.ts";
+import type { OutgoingChoices, OutgoingMedia } from "../../domain/outgoing.ts";
 import type { OutboxRow } from "../../domain/ports/index.ts";
 import type { SendLine, SendStatus } from "../../domain/stream.ts";
 import type { DeliveryFailed, DeliverySent } from "../../machines/events/events.ts";
@@ -26,6 +27,9 @@ export interface TextBody {
   readonly aside?: "reasoning" | "status";
   /** Plugins were asked about it. */
   readonly asked?: true;
+  /** A file or choices: sent instead of the text where the channel can. */
+  readonly media?: OutgoingMedia;
+  readonly choices?: OutgoingChoices;
 }
 
 /** A reaction to add to a message or to remove. */
@@ -101,7 +105,7 @@ export function firstIdOf({ state, messageIds }: OutboxRow): string | null {
 
 /** The line of the event stream that reports the end of a text. */
 export function sendLine(t: Millis, row: OutboxRow, body: TextBody, status: SendStatus): SendLine {
-  const { draft, edits, aside } = body;
+  const { draft, edits, aside, media, choices } = body;
   return {
     t,
     out: "send",
@@ -117,5 +121,7 @@ export function sendLine(t: Millis, row: OutboxRow, body: TextBody, status: Send
     ...(draft === undefined ? {} : { draft }),
     ...(edits === undefined ? {} : { edits }),
     ...(aside === undefined ? {} : { aside }),
+    ...(media === undefined ? {} : { media: media.kind }),
+    ...(choices === undefined ? {} : { choices: choices.options }),
   };
 }

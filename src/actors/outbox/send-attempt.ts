@@ -4,9 +4,9 @@
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import type { ChannelOutbound, Clock } from "../../domain/ports/index.ts";
+import type { ChannelOutbound, Clock, SendReceipt, SendRequest } from "../../domain/ports/index.ts";
 import { late, within } from "../../domain/ports/within.ts";
-import { type Delivery, isText } from "./row-body.ts";
+import { type Delivery, isText, type TextBody } from "./row-body.ts";
 
 export type SendOutcome =
   | { readonly kind: "confirm"; readonly messageIds: readonly string[] }
@@ -29,17 +29,26 @@ export interface CallLimits {
   readonly stop: AbortSignal;
 }
 
+/** The bytes of a file to send; null: it is gone. */
+export type ReadFile = (id: string) => Promise<Uint8Array | null>;
+
 /**
  * Never throws: whatever the adapter does is an outcome.
  * @param target the platform's id of the message that an edit replaces.
  */
 export async function trySend(
-  ports: CallLimits,
+  ports: CallLimits & { readonly readFile: ReadFile },
   outbound: ChannelOutbound,
   delivery: Delivery,
   target: string | null,
 ): Promise<SendOutcome> {
-  const outcome = await tryCall(ports, (signal) => perform(outbound, delivery, target, signal));
+  const { media } = delivery.body as Partial<TextBody>;
+  const takes = media !== undefined && outbound.sendMedia !== undefined;
+  // Read before the call, so that a disk that fails leaves no doubt about what was sent.
+  const data = takes ? await ports.readFile(media.file).catch(() => null) : null;
+  const outcome = await tryCall(ports, (signal) =>
+    perform(outbound, delivery, { target, data }, signal),
+  );
   // Writing the same text twice changes nothing: an edit without an answer is tried again.
   if (delivery.row.kind !== "edit" || outcome.kind !== "doubt" || outcome.stated) return outcome;
   return { kind: "defer", afterMs: null, wholeAccount: false, error: outcome.error };
@@ -84,7 +93,7 @@ async function stoppable<Result>(
 async function perform(
   outbound: ChannelOutbound,
   delivery: Delivery,
-  target: string | null,
+  { target, data }: { readonly target: string | null; readonly data: Uint8Array | null },
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const { row, body } = delivery;
@@ -100,11 +109,32 @@ async function perform(
     await outbound.editText?.({ ...request, messageId: target });
     return [target];
   }
+  const extra = await sendExtra(outbound, delivery.body, request, data);
+  if (extra !== null) return extra.messageIds;
   const receipt =
     replyTo === null
       ? await outbound.sendText(request)
       : await outbound.replyText({ ...request, replyTo, quote });
   return receipt.messageIds;
+}
+
+/** Sends a file or choices; null: there are none, or the text is sent instead. */
+async function sendExtra(
+  outbound: ChannelOutbound,
+  { media, choices, replyTo }: TextBody,
+  request: SendRequest,
+  data: Uint8Array | null,
+): Promise<SendReceipt | null> {
+  const reply = replyTo === null ? {} : { replyTo };
+  if (media !== undefined && data !== null && outbound.sendMedia !== undefined) {
+    const { route, id, signal } = request;
+    const { kind, mime, name, caption, url } = media;
+    const file = { route, id, signal, kind, mime, name, caption, data, ...reply };
+    return outbound.sendMedia({ ...file, ...(url === undefined ? {} : { url }) });
+  }
+  if (choices !== undefined && outbound.sendChoices !== undefined)
+    return outbound.sendChoices({ ...request, choices, ...reply });
+  return null;
 }
 
 function outcomeOf(error: unknown): SendOutcome {

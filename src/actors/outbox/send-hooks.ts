@@ -3,6 +3,7 @@
  * commit before the send: nothing is ever sent that is not stored, and another attempt sends the
  * same.
  */
+import { extrasOf } from "../../domain/outgoing.ts";
 import type { Clock, OutboxRow } from "../../domain/ports/index.ts";
 import type { HookRunner, HookVerdict } from "./plugin-hooks.ts";
 import { type Delivery, isText, type TextBody } from "./row-body.ts";
@@ -27,8 +28,15 @@ export async function askHooks(
   return hooks.sending({ ...about, id, route, text, replyTo, kind });
 }
 
-/** The row with the text that the plugins returned. */
+/**
+ * The row with the text that the plugins returned. A changed text is the caption of a file from then
+ * on, and choices are sent as that text: nothing that a plugin took out is sent.
+ */
 export function asAsked(row: OutboxRow, text: string): OutboxRow {
-  const body = JSON.parse(row.body) as TextBody;
-  return { ...row, body: JSON.stringify({ ...body, text, asked: true }) };
+  const { media, choices, ...body } = JSON.parse(row.body) as TextBody;
+  const extras =
+    text === body.text
+      ? extrasOf({ ...(media && { media }), ...(choices && { choices }) })
+      : { ...(media && { media: { ...media, caption: text } }) };
+  return { ...row, body: JSON.stringify({ ...body, text, asked: true, ...extras }) };
 }

@@ -12,6 +12,7 @@ import type { OutboundDirectory } from "../protocol/runtime.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { HookRunner } from "./plugin-hooks.ts";
 import type { Delivery } from "./row-body.ts";
+import type { ReadFile } from "./send-attempt.ts";
 
 export interface OutboxPorts {
   readonly clock: Clock;
@@ -33,6 +34,7 @@ export interface OutboxPorts {
   readonly onSettled: (delivery: Delivery) => readonly NewEvent[];
   /** A row from the store. */
   readonly row: (id: string) => Promise<OutboxRow | null>;
+  readonly readFile: ReadFile;
 }
 
 /** The error of a row that the operator gave up begins with this. */

@@ -9,6 +9,7 @@
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Millis } from "../../domain/message.ts";
+import type { OutgoingMedia } from "../../domain/outgoing.ts";
 import type { AgentImage, RoomReport, TranscriptEntry } from "../../domain/ports/index.ts";
 import type { SessionSettings, ThinkingLevel } from "../../domain/session.ts";
 import type { Effect } from "../../machines/events/effects.ts";
@@ -206,9 +207,12 @@ export interface ContextQuestion {
   readonly input: unknown;
 }
 
-/** Text, and pictures that were requested by an agent that accepts them. */
+/**
+ * Text, and pictures that were requested by an agent that accepts them; for a file to send, the file.
+ */
 export type ContextAnswer =
   | string
+  | { readonly media: OutgoingMedia }
   | { readonly text: string; readonly images: readonly AgentImage[] };
 
 /** The text that a message edited in place should show now; never journalled. */

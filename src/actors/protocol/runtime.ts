@@ -19,6 +19,7 @@ import type {
   InspectRequest,
   Log,
   MediaService,
+  OutgoingFiles,
   Plugin,
   Random,
   Scheduler,
@@ -98,6 +99,8 @@ export interface RuntimePorts {
   readonly directory: OutboundDirectory;
   /** Reads attachments. Absent: files are named, and nothing is fetched. */
   readonly media?: MediaService;
+  /** Files that agents send. Absent: there are none. */
+  readonly outgoing?: OutgoingFiles;
   /** Reports everything that happens, once, in order. */
   readonly events: RuntimeEvents;
   /** 0: everything in-process. */

@@ -8,6 +8,7 @@
 import type { Endpoint } from "comlink";
 import { z } from "zod";
 import { limits } from "../../domain/limits.ts";
+import { outgoingChoicesSchema, outgoingMediaSchema } from "../../domain/outgoing.ts";
 import type { HostEvents } from "./host-link.ts";
 import type { TurnDelta, TurnDraft, TurnReport } from "./host-protocol.ts";
 import { inspected } from "./validate-inspection.ts";
@@ -38,6 +39,8 @@ const reported = z.discriminatedUnion("type", [
     aside: z.enum(["reasoning", "status"]).exactOptional(),
     prefix: text.exactOptional(),
     target: z.string().max(limits.idUnitsMax).exactOptional(),
+    media: outgoingMediaSchema.exactOptional(),
+    choices: outgoingChoicesSchema.exactOptional(),
   }),
   z.strictObject({ ...own, type: z.literal("agent.message-ended") }),
   z.strictObject({

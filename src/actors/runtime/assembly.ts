@@ -38,6 +38,7 @@ import { createContextTools } from "../turns/context-tools.ts";
 import { createDueDeadlines } from "../turns/due-deadlines.ts";
 import { createHeartbeats } from "../turns/heartbeats.ts";
 import { createMedia } from "../turns/media.ts";
+import { createOutgoing } from "../turns/outgoing.ts";
 import { readOverheard } from "../turns/read-messages.ts";
 import { reportRows } from "../turns/report-rows.ts";
 import { createTurnSlots } from "../turns/turn-slots.ts";
@@ -153,6 +154,7 @@ class Assembly {
       cfg: () => configs.version(),
       onPoint: ports.onPoint ?? (() => undefined),
       row: (id) => store.outboxRow(id),
+      readFile: async (id) => (await ports.outgoing?.read(id)) ?? null,
       onSettled: (delivery) => {
         const context = { config: configs.current(), cfg: configs.version(), now: clock.now() };
         return forSiblings(delivery, this.#agentOf(delivery.row.key), context);
@@ -169,6 +171,17 @@ class Assembly {
       agentOf: (key) => this.#agentOf(key),
     });
     const asks = createContextTools({ clock, log, ids: ports.ids, digest, store, media });
+    const outgoing = createOutgoing({
+      clock,
+      log,
+      store,
+      events,
+      directory,
+      config: () => configs.current(),
+      agentOf: (key) => this.#agentOf(key),
+      files: ports.outgoing ?? null,
+      isRunning: asks.isRunning,
+    });
     const permits = createApprovalService(ports, () => this.parts);
     const heartbeats = createHeartbeats({
       clock,
@@ -223,6 +236,7 @@ class Assembly {
       park,
       media,
       contextTools: asks,
+      outgoing,
       heartbeats,
       schedules,
       speaker,
@@ -299,7 +313,8 @@ class Assembly {
       onDraft: (draft) => this.parts.outbox.draft(draft),
       ...(onInspect === undefined ? {} : { onInspect }),
       ask: (question) => {
-        const { contextTools: asks, approvals: permits } = this.parts;
+        const { contextTools: asks, approvals: permits, outgoing } = this.parts;
+        if (outgoing.takes(question)) return outgoing.answer(question);
         return question.tool === approvalRequest ? permits.ask(question) : asks.answer(question);
       },
       onHostLost: ({ host, turns }) => {

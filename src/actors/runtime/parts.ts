@@ -26,6 +26,7 @@ import type { TurnSessions } from "../sessions/turn-session.ts";
 import type { ContextTools } from "../turns/context-tools.ts";
 import type { Heartbeats } from "../turns/heartbeats.ts";
 import type { Media } from "../turns/media.ts";
+import type { Outgoing } from "../turns/outgoing.ts";
 import type { TurnStarter } from "../turns/turn-starter.ts";
 
 export interface Parts extends SessionParts {
@@ -45,6 +46,7 @@ export interface Parts extends SessionParts {
   readonly access: AccessStore;
   readonly media: Media;
   readonly contextTools: ContextTools;
+  readonly outgoing: Outgoing;
   readonly approvals: Approvals;
   readonly heartbeats: Heartbeats;
   readonly schedules: Schedules;

@@ -46,6 +46,8 @@ export interface AskingTurn {
 export interface ContextTools {
   /** Registers a turn that is about to run, replacing the previous one of its conversation. */
   opened(turn: AskingTurn): void;
+  /** Whether a question comes from a turn that was registered. */
+  isRunning(question: ContextQuestion): boolean;
   answer(question: ContextQuestion): Promise<ContextAnswer>;
 }
 
@@ -66,6 +68,10 @@ export function createContextTools(ports: ContextToolPorts): ContextTools {
   });
   return {
     opened: (turn) => void turns.set(turn.conv, turn),
+    isRunning({ conv, turnId, key }) {
+      const turn = turns.get(conv);
+      return turn?.turnId === turnId && turn.key === key;
+    },
     async answer(question) {
       const turn = turns.get(question.conv);
       if (turn === undefined || turn.turnId !== question.turnId || turn.key !== question.key)

@@ -7,10 +7,14 @@ import { z } from "zod";
 import type { Rule } from "../decision.ts";
 import { limits } from "../limits.ts";
 import type { ChatKind, Millis } from "../message.ts";
+import type { choicesSchema, mediaRequestSchema } from "../outgoing.ts";
 import type { PermissionAnswer, PermissionPolicy, PermissionRequest } from "../permission.ts";
 import type { ThinkingLevel } from "../session.ts";
 
 const text = z.string().max(limits.agentEventUnitsMax);
+/** What an invalid request asks for is not sent; it must not end the turn. So it is checked later. */
+const media = z.looseObject({ type: z.literal("media") });
+const choices = z.looseObject({ type: z.literal("choices") });
 
 export const agentEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text }),
@@ -18,6 +22,8 @@ export const agentEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("tool-start"), name: z.string().max(256), input: z.unknown() }),
   z.object({ type: z.literal("tool-end"), name: z.string().max(256), ok: z.boolean() }),
   z.object({ type: z.literal("message-end") }),
+  media as unknown as z.ZodObject<typeof media.shape & typeof mediaRequestSchema.shape>,
+  choices as unknown as z.ZodObject<typeof choices.shape & typeof choicesSchema.shape>,
   z.object({
     type: z.literal("usage"),
     inputTokens: z.number().int().min(0),
@@ -26,7 +32,10 @@ export const agentEventSchema = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("error"), message: text, retryable: z.boolean().default(false) }),
 ]);
-/** One event of an agent's answer. `text` and `reasoning` are deltas. */
+/**
+ * One event of an agent's answer. `text` and `reasoning` are deltas; `media` and `choices` are parts
+ * of their own, after the text before them.
+ */
 export type AgentEvent = z.infer<typeof agentEventSchema>;
 
 export interface TranscriptEntry {

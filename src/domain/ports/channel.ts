@@ -15,6 +15,7 @@ import type {
   Reaction,
   Route,
 } from "../message.ts";
+import type { OutgoingChoices, OutgoingKind } from "../outgoing.ts";
 import type { ChannelHook } from "./hook.ts";
 import type { Clock, Log, Random } from "./system.ts";
 
@@ -96,15 +97,30 @@ export interface SendReceipt {
   readonly messageIds: readonly string[];
 }
 
-/** A file to send to a room: a spoken answer. */
+/** A file to send to a room: a spoken answer, or a file of an agent. */
 export interface MediaRequest {
   readonly route: Route;
+  /** `turnId:index`; of a spoken answer with `:speech`. */
   readonly id: string;
   readonly mime: string;
-  /** Chosen by earshot, with a matching extension. */
   readonly name: string;
   readonly data: Uint8Array;
   readonly signal: AbortSignal;
+  /** How it is shown. @default by `mime` */
+  readonly kind?: OutgoingKind;
+  /** Markdown. @default none */
+  readonly caption?: string;
+  /** The message to reply to. @default a plain send */
+  readonly replyTo?: string;
+  /** The address that the file was fetched from. */
+  readonly url?: string;
+}
+
+/** A question with labelled options, as buttons or as a poll. */
+export interface ChoicesRequest extends SendRequest {
+  /** `text` has the options too, numbered: for a platform that cannot show these. */
+  readonly choices: OutgoingChoices;
+  readonly replyTo?: string;
 }
 
 /**
@@ -116,8 +132,13 @@ export interface ChannelOutbound {
   replyText(
     request: SendRequest & { readonly replyTo: string; readonly quote: boolean },
   ): Promise<SendReceipt>;
-  /** Absent: the room gets text only. */
+  /** Absent: the room gets text only, for a file its caption and its address or name. */
   sendMedia?(request: MediaRequest): Promise<SendReceipt>;
+  /**
+   * Absent: the options are sent as a numbered list. A press comes back as a message of the person who
+   * pressed: its text is the label, and it replies to this message.
+   */
+  sendChoices?(request: ChoicesRequest): Promise<SendReceipt>;
   sendTyping?(route: Route, on: boolean, signal: AbortSignal): Promise<void>;
   addReaction?(route: Route, messageId: string, emoji: string, signal: AbortSignal): Promise<void>;
   removeReaction?(

@@ -9,6 +9,7 @@ export * from "./daemon-control.ts";
 export * from "./hook.ts";
 export * from "./inspector.ts";
 export * from "./media.ts";
+export * from "./outgoing-files.ts";
 export * from "./plugin.ts";
 export * from "./session-files.ts";
 export * from "./skill.ts";

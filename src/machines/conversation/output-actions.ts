@@ -6,6 +6,7 @@
  * what comes from the turn under way, and nothing once the agent has chosen silence.
  */
 import { limits } from "../../domain/limits.ts";
+import { extrasOf } from "../../domain/outgoing.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Block } from "../events/effects.ts";
 import type { AgentSpoke, AgentText, AgentTool, TextDue } from "../events/events.ts";
@@ -93,6 +94,7 @@ function blockOf(
     ...(edits === undefined ? {} : { edits }),
     ...(aside === undefined ? {} : { aside }),
     ...(target.kind === "unknown" ? { unknownTarget: target.id } : {}),
+    ...extrasOf(event),
   };
 }
 

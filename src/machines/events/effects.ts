@@ -6,6 +6,7 @@
  */
 import type { Activation, Verdict } from "../../domain/decision.ts";
 import type { Millis, Route } from "../../domain/message.ts";
+import type { OutgoingChoices, OutgoingMedia } from "../../domain/outgoing.ts";
 import type { UnsentPart } from "../../domain/session.ts";
 import type { QueueSettings, SendPolicy } from "../../domain/settings.ts";
 import type { Outcome } from "../../domain/stream.ts";
@@ -126,6 +127,9 @@ export interface Block {
   readonly aside?: "reasoning" | "status";
   /** The message that the agent wanted it to answer and that was not heard here lately. */
   readonly unknownTarget?: string;
+  /** Sent instead of the text where the channel can. */
+  readonly media?: OutgoingMedia;
+  readonly choices?: OutgoingChoices;
 }
 /** A text that belongs to no turn, to deliver and to keep in the transcript. */
 export interface Say {

@@ -7,6 +7,7 @@
  */
 import type { Membership } from "../../domain/decision.ts";
 import type { Deletion, Edit, Inbound, Millis, Reaction, Route } from "../../domain/message.ts";
+import type { OutgoingChoices, OutgoingMedia } from "../../domain/outgoing.ts";
 import type { TurnLevels } from "../../domain/session.ts";
 import type { ConversationSettings, SessionOverride } from "../../domain/settings.ts";
 
@@ -141,6 +142,9 @@ export interface AgentText {
   readonly prefix?: string;
   /** Id of the message that it answers, as the agent says; empty: the current one. */
   readonly target?: string;
+  /** A file or choices instead of the text, where the channel has them. */
+  readonly media?: OutgoingMedia;
+  readonly choices?: OutgoingChoices;
 }
 /** The running agent took in messages handed to it by `turn.steer`; they belong to its turn now. */
 export interface AgentSteered {

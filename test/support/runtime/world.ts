@@ -23,7 +23,9 @@ import { type Inbound, type InboundInput, inboundSchema } from "../../../src/dom
 import type {
   AgentDriver,
   ChannelOutbound,
+  ChoicesRequest,
   LogLevel,
+  MediaRequest,
   MediaService,
   Store,
 } from "../../../src/domain/ports/index.ts";
@@ -82,6 +84,10 @@ export class World {
   canEdit = true;
   /** The platform has neither typing nor reactions. */
   wordsOnly = false;
+  /** The platform takes files and choices. */
+  takesExtras = false;
+  /** What it took of them, beside `sent`. */
+  readonly extras: (MediaRequest | ChoicesRequest)[] = [];
   /** Author ids under which accounts of ours write. */
   readonly ours = new Set<string>();
   /** People in every group, so that nobody is alone with the agent. */
@@ -241,6 +247,24 @@ export class World {
         return take(id, text, route.chat.id, replyTo, quote);
       },
     };
+    if (this.takesExtras) {
+      words.sendMedia = async (request) => {
+        await meet();
+        this.extras.push(request);
+        return take(
+          request.id,
+          `<${request.name}>`,
+          request.route.chat.id,
+          request.replyTo ?? null,
+        );
+      };
+      words.sendChoices = async (request) => {
+        await meet();
+        this.extras.push(request);
+        const text = `<${request.choices.options.join("|")}>`;
+        return take(request.id, text, request.route.chat.id, request.replyTo ?? null);
+      };
+    }
     if (this.wordsOnly) return words;
     const editText: NonNullable<ChannelOutbound["editText"]> = async ({ id, text, messageId }) => {
       await meet();

@@ -1,0 +1,253 @@
+/**
+ * Files and choices in an answer: their place in the order, their outcome, what a channel without
+ * them sends, what the agent learns, and what a request that cannot be carried out costs.
+ */
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openOutgoingFiles } from "../../../src/adapters/media/outgoing-files.ts";
+import type { AgentEvent, AgentTurn } from "../../../src/domain/ports/index.ts";
+import { newFolder } from "../../support/daemon/folder.ts";
+import { type SessionWorld, sessionWorld } from "../../support/runtime/session-world.ts";
+import { createTestStore } from "../../support/runtime/test-store.ts";
+import type { Fate } from "../../support/runtime/world.ts";
+import { sampleFiles } from "../../support/servers/media.ts";
+
+type Answer = (turn: AgentTurn) => AsyncIterable<AgentEvent>;
+
+/** A workspace with a picture, and the files of a world in which the agent has it. */
+function place() {
+  const stateDir = newFolder();
+  const workspace = join(stateDir, "agents", "main");
+  mkdirSync(workspace, { recursive: true });
+  writeFileSync(join(workspace, "chart.png"), sampleFiles.png);
+  writeFileSync(join(workspace, "empty"), "");
+  mkdirSync(join(workspace, "folder"));
+  mkdirSync(join(workspace, "sessions"));
+  writeFileSync(join(workspace, "sessions", "sessions.json"), "{}");
+  symlinkSync("/etc/passwd", join(workspace, "link"));
+  let ids = 0;
+  const outgoing = openOutgoingFiles({
+    folder: join(stateDir, "outgoing"),
+    stateDir,
+    closed: () => [join(workspace, "sessions")],
+    now: () => 1_700_000_000_000,
+    unique: () => `f${++ids}`,
+    folderOf: () => workspace,
+  });
+  return { stateDir, workspace, outgoing };
+}
+
+async function answered(
+  answer: Answer,
+  { extras = true, fates = [], ...more }: { extras?: boolean; fates?: Fate[] } & object = {},
+) {
+  const files = place();
+  const world = await sessionWorld(more as Record<string, unknown>, { outgoing: files.outgoing });
+  world.takesExtras = extras;
+  world.fates.push(...fates);
+  world.answers.push(answer);
+  await world.say("hi", { direct: true, id: "asked" });
+  await until(world, () => world.events("agent_end").length === 1);
+  return { world, ...files };
+}
+
+/** Files are read from a real disk, which the simulated time does not wait for. */
+async function until(world: SessionWorld, done: () => boolean): Promise<void> {
+  for (let tries = 0; !done() && tries < 400; tries += 1) {
+    await new Promise((go) => setTimeout(go, 5));
+    await world.pass(250);
+  }
+  expect(done()).toBe(true);
+}
+
+const said = ({ sent }: SessionWorld) => sent.map(({ text }) => text);
+const blocks = { stream: { mode: "block", break: "message_end", coalesceIdleMs: 0 } };
+
+async function* chartBetweenWords(): AsyncGenerator<AgentEvent> {
+  yield { type: "text", text: "here it is:" };
+  yield { type: "media", source: "chart.png", caption: "sales" };
+  yield { type: "text", text: "and so on" };
+}
+async function* question(): AsyncGenerator<AgentEvent> {
+  yield { type: "choices", text: "Which?", options: ["tea", "coffee"] };
+}
+
+describe.each([{}, blocks])("an answer with a file and choices (%j)", (config) => {
+  test("sends the file in its place between the texts, and counts as one answer", async () => {
+    const { world } = await answered(chartBetweenWords, config);
+    expect(said(world)).toEqual(["here it is:", "<chart.png>", "and so on"]);
+    expect(world.extras).toMatchObject([
+      { kind: "image", mime: "image/png", name: "chart.png", caption: "sales" },
+    ]);
+    expect(world.events("agent_end")).toMatchObject([{ outcome: "replied" }]);
+    expect(world.sends()).toMatchObject([
+      {},
+      { media: "image", text: "sales\n[image: chart.png]" },
+      {},
+    ]);
+    await world.runtime.stop();
+  });
+
+  test("sends choices with their options", async () => {
+    const { world } = await answered(question, config);
+    expect(world.extras).toMatchObject([
+      { choices: { text: "Which?", options: ["tea", "coffee"] } },
+    ]);
+    await world.runtime.stop();
+  });
+
+  test("sends their text where the channel has neither", async () => {
+    const { world } = await answered(
+      async function* () {
+        yield* chartBetweenWords();
+        yield* question();
+      },
+      { ...config, extras: false },
+    );
+    expect(said(world)).toEqual([
+      "here it is:",
+      "sales\n[image: chart.png]",
+      "and so on",
+      "Which?\n1. tea\n2. coffee",
+    ]);
+    await world.runtime.stop();
+  });
+});
+
+test("what was sent is remembered by its text", async () => {
+  const { world } = await answered(chartBetweenWords);
+  const lines = (await world.transcript()).filter(({ role }) => role === "assistant");
+  expect(lines.map(({ text }) => text)).toContain("sales\n[image: chart.png]");
+  await world.runtime.stop();
+});
+
+test("a file that the platform refuses is a part that did not arrive", async () => {
+  const { world } = await answered(chartBetweenWords, { fates: ["ok", "refuse", "ok"] });
+  expect(said(world)).toEqual(["here it is:", "and so on"]);
+  expect(world.events("agent_end")).toMatchObject([{ outcome: "partly", reason: "dead" }]);
+  await world.runtime.stop();
+});
+
+test("a file whose result nobody knows is in doubt, and what follows waits for the decision", async () => {
+  const { world } = await answered(chartBetweenWords, { fates: ["ok", "odd"], ...blocks });
+  expect(said(world)).toEqual(["here it is:", "<chart.png>", "and so on"]);
+  expect(world.sends()).toContainEqual(expect.objectContaining({ status: "in-doubt" }));
+  await world.runtime.stop();
+});
+
+test("a file is what it was when the agent sent it, also after a kill", async () => {
+  const files = place();
+  const store = createTestStore();
+  const world = await sessionWorld({}, { outgoing: files.outgoing, store });
+  world.takesExtras = true;
+  world.ready = false;
+  world.answers.push(chartBetweenWords);
+  await world.say("hi", { direct: true });
+  for (let tries = 0; tries < 40; tries += 1) {
+    await new Promise((go) => setTimeout(go, 5));
+    await world.pass(100);
+  }
+  expect(world.sent).toEqual([]);
+  writeFileSync(join(files.workspace, "chart.png"), "changed");
+  world.ready = true;
+  await world.kill();
+  await until(world, () => world.sent.length === 3);
+  expect(said(world)).toEqual(["here it is:", "<chart.png>", "and so on"]);
+  expect(Buffer.from((world.extras[0] as { data: Uint8Array }).data)).toEqual(sampleFiles.png);
+  await world.runtime.stop();
+});
+
+describe("channel_send", () => {
+  /** The results of one call after the other. */
+  const results = async (inputs: readonly object[], options: object = {}) => {
+    const answers: string[] = [];
+    const { world, ...rest } = await answered(async function* (turn) {
+      for (const input of inputs) answers.push(await turn.callTool("channel_send", input));
+      yield { type: "text", text: "done" };
+    }, options);
+    return { world, answers, ...rest };
+  };
+
+  test("says that the platform took a file and choices, which are sent before the answer", async () => {
+    const { world, answers } = await results([
+      { text: "sales", media: { source: "chart.png" } },
+      { text: "Which?", choices: { options: ["tea", "coffee"] } },
+    ]);
+    expect(answers).toEqual([
+      "Sent. Do not repeat it in your answer.",
+      "Sent. Do not repeat it in your answer.",
+    ]);
+    expect(said(world)).toEqual(["<chart.png>", "<tea|coffee>", "done"]);
+    await world.runtime.stop();
+  });
+
+  test("says why the platform refused, and that a channel shows text instead", async () => {
+    const refused = await results([{ media: { source: "chart.png" } }], { fates: ["refuse"] });
+    expect(refused.answers).toEqual(["Not sent: blocked."]);
+    expect(said(refused.world)).toEqual(["done"]);
+    const plain = await results(
+      [{ media: { source: "chart.png" } }, { text: "Which?", choices: { options: ["a", "b"] } }],
+      { extras: false },
+    );
+    expect(plain.answers).toEqual([
+      "Sent as text: no files can be shown here.",
+      "Sent as a numbered list: no buttons can be shown here.",
+    ]);
+    await refused.world.runtime.stop();
+    await plain.world.runtime.stop();
+  });
+
+  test.each([
+    ["../../earshot.db", "there is no such file"],
+    ["/etc/passwd", "it is outside your workspace"],
+    ["file:///etc/passwd", "it is outside your workspace"],
+    ["link", "it is outside your workspace"],
+    ["/dev/zero", "it is outside your workspace"],
+    ["sessions/sessions.json", "transcripts cannot be sent"],
+    ["folder", "it is not a plain file"],
+    ["empty", "it is empty"],
+    ["ftp://example.org/x", "only paths in your workspace, http and https are allowed"],
+    ["http://127.0.0.1:1/x.png", "it leads to a private place"],
+    ["http://169.254.169.254/latest", "it leads to a private place"],
+  ])("refuses %s, and loses nothing of the answer", async (source, why) => {
+    const answers: string[] = [];
+    const { world } = await answered(async function* (turn) {
+      answers.push(await turn.callTool("channel_send", { media: { source } }));
+      yield { type: "text", text: "done" };
+    });
+    expect(answers[0]).toMatch(/^Refused: /);
+    expect(answers[0]).toContain(why);
+    expect(said(world)).toEqual(["done"]);
+    await world.runtime.stop();
+  });
+
+  test("refuses a picture that is none, a poll of one option, and both at once", async () => {
+    const { answers } = await results([
+      { media: { source: "chart.png", kind: "video" } },
+      { text: "Which?", choices: { options: ["a"], poll: true } },
+      { text: "x", media: { source: "chart.png" }, choices: { options: ["a"] } },
+      { choices: { options: ["a", "b"] } },
+    ]);
+    expect(answers).toEqual([
+      "Refused: it is no video: its content is image/png.",
+      "Refused: a poll needs two options.",
+      "Refused: send the media and the choices one after the other.",
+      "Refused: there is nothing to send.",
+    ]);
+  });
+});
+
+test("an invalid event costs nothing but itself: its caption is sent as text", async () => {
+  const { world } = await answered(async function* () {
+    yield { type: "media", source: "../secret", caption: "look" };
+    yield { type: "choices", text: "Which?", options: [] };
+    yield { type: "media" } as unknown as AgentEvent;
+    yield { type: "text", text: "the rest" };
+  });
+  expect(said(world)).toEqual(["look", "Which?", "the rest"]);
+  expect(world.events("agent_end")).toMatchObject([{ outcome: "replied" }]);
+  const refusals = world.logged.filter(({ event }) => event === "agent.media-refused");
+  expect(refusals).toHaveLength(3);
+  await world.runtime.stop();
+});
