@@ -6,7 +6,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel } from "node:worker_threads";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
   type Child,
   type ChildSpec,
@@ -69,6 +69,29 @@ describe.each<[string, () => StartChild]>([
     child.write(turn);
     expect(await outputOf(child)).toContain('"text":"hello"');
     expect(await child.ended).toEqual({ code: 0, problem: null, stderr: "" });
+  });
+
+  test("is heard although it has ended long before anyone reads", async () => {
+    const child = how()(spec("echo"));
+    child.write(turn);
+    await pause(1_500);
+    expect(await outputOf(child)).toContain('"text":"hello"');
+    expect(await child.ended).toEqual({ code: 0, problem: null, stderr: "" });
+  });
+
+  test("is heard on a thread that is busy nearly all the time", async () => {
+    const busy = setInterval(() => {
+      const until = performance.now() + 250;
+      while (performance.now() < until);
+    }, 5);
+    onTestFinished(() => clearInterval(busy));
+    const heard = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const child = how()({ ...spec(), command: "/bin/sh", args: ["-c", "echo said"] });
+        return outputOf(child);
+      }),
+    );
+    expect(heard).toEqual(Array(6).fill("said\n"));
   });
 
   test("tells its exit code and the end of its complaint, at most 4 kB", async () => {

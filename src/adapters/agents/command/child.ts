@@ -7,6 +7,8 @@
  * shell.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
 
 export interface ChildSpec {
@@ -43,8 +45,8 @@ const alwaysPassed = ["PATH", "HOME", "LANG", "TZ"];
 const stderrBytesMax = 4_096;
 /** Time between SIGTERM and SIGKILL, so that an abort takes less than a second. */
 const termMs = 300;
-/** Interval of checks of an ended program's pipes. */
-const drainMs = 200;
+/** Interval of checks of an ended program's pipes, ms. */
+const drainMs = 100;
 const grouped = process.platform !== "win32";
 
 /** Signals a process group. */
@@ -105,6 +107,8 @@ export function startChild(spec: ChildSpec): Child {
   let kill: NodeJS.Timeout | null = null;
   // The program may close its input early; its output or exit explains more than a broken pipe.
   child.stdin.on("error", () => undefined);
+  // Node discards what an ended program has said, unless somebody waits for it.
+  child.stdout.on("readable", () => undefined);
   const ended = endOf(child, () => stopped).then((end) => {
     if (kill !== null) clearTimeout(kill);
     signalGroup(pid, "SIGKILL");
@@ -166,14 +170,9 @@ function endOf(child: ChildProcessWithoutNullStreams, stopped: () => boolean): P
         settle();
         return;
       }
-      // A process in its own session may hold the pipes open after the program has ended: they are
-      // closed once no more output arrives. Unread output is not lost.
-      const late = setInterval(() => {
-        if (child.stdout.readableLength > 0) return;
-        for (const pipe of pipes) pipe.destroy();
-      }, drainMs);
+      const stopWaiting = closeWhenEmpty(pipes, settle);
       child.once("close", () => {
-        clearInterval(late);
+        stopWaiting();
         settle();
       });
     };
@@ -183,6 +182,31 @@ function endOf(child: ChildProcessWithoutNullStreams, stopped: () => boolean): P
       else end(code, `exited with code ${code}`);
     });
   });
+}
+
+/**
+ * A process in its own session may hold the pipes open after the program has ended: they are closed
+ * once no more output arrives. Unread output is not lost, whether it is here or in the system's
+ * pipe, which is only read while somebody asks: a check asks, and sees the answer when the event
+ * loop has polled. Two of them in a row must find nothing new; then `onQuiet` is called.
+ */
+function closeWhenEmpty(pipes: readonly Readable[], onQuiet: () => void): () => void {
+  let before = -1;
+  const check = () => {
+    // A full pipe is not read on, and may hold back more.
+    if (pipes.some((pipe) => pipe.readableLength >= pipe.readableHighWaterMark)) return;
+    const bytes = pipes.reduce((sum, pipe) => sum + (pipe as Socket).bytesRead, 0);
+    const isQuiet = bytes === before;
+    before = bytes;
+    if (!isQuiet) return;
+    for (const pipe of pipes) if (pipe.readableLength === 0) pipe.destroy();
+    onQuiet();
+  };
+  const timer = setInterval(() => {
+    for (const pipe of pipes) pipe.read(0);
+    setImmediate(check);
+  }, drainMs);
+  return () => clearInterval(timer);
 }
 
 const codeOf = (error: Error): string => (error as NodeJS.ErrnoException).code ?? error.message;
