@@ -21,6 +21,8 @@ export const limits = {
   reactionEmojiCountMax: 32,
   emojiUnitsMax: 64,
   attachmentsCountMax: 100,
+  /** Sent messages of an account whose topics it remembers. */
+  sentTopicsMax: 10_000,
   rolesCountMax: 1_000,
   historyCountMax: 200,
 

@@ -4,6 +4,7 @@
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { describe, expect, test } from "vitest";
+import { TelegramChats } from "../../../src/adapters/channels/telegram/chats.ts";
 import { createTelegramClient } from "../../../src/adapters/channels/telegram/client.ts";
 import { createTelegramOutbound } from "../../../src/adapters/channels/telegram/outbound.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
@@ -185,7 +186,7 @@ test("Telegram shows Ogg as a voice message and the rest as what it is", async (
     pollSeconds: 1,
     allowedUpdates: [],
   });
-  const { sendMedia } = createTelegramOutbound(client);
+  const { sendMedia } = createTelegramOutbound(client, new TelegramChats());
   const route = {
     channel: "telegram",
     account: "default",

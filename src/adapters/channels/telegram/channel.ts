@@ -8,6 +8,7 @@ import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import { defineChannel } from "../../../domain/ports/index.ts";
 import { createHttpClient } from "../../http/http-client.ts";
+import { TelegramChats } from "./chats.ts";
 import { createTelegramClient, target } from "./client.ts";
 import { type TelegramAccountConfig, telegramAccountSchema } from "./config.ts";
 import { receive, whoAmI } from "./gateway.ts";
@@ -44,11 +45,12 @@ export const telegramChannel = defineChannel<TelegramAccountConfig>({
     const client = createTelegramClient(context.config);
     const http = createHttpClient({ allowPrivate: [new URL(context.config.apiRoot).origin] });
     const { webhook } = context.config;
-    const posted = webhook && createTelegramWebhook(client, context, webhook);
+    const chats = new TelegramChats();
+    const posted = webhook && createTelegramWebhook(client, context, webhook, chats);
     return {
-      start: (signal) => (posted ? posted.start(signal) : receive(client, context, signal)),
+      start: (signal) => (posted ? posted.start(signal) : receive(client, context, chats, signal)),
       ...(posted && { hook: posted.hook }),
-      outbound: createTelegramOutbound(client),
+      outbound: createTelegramOutbound(client, chats),
       async membership(route, signal) {
         const { chat_id } = target(route);
         const options = { kind: "ask", signal, msMax: askMsMax } as const;

@@ -43,7 +43,13 @@ export const telegramAccountSchema = z.strictObject({
   allowedUpdates: z
     .array(z.string().min(1).max(64))
     .max(64)
-    .default(["message", "edited_message", "channel_post", "edited_channel_post"])
+    .default([
+      "message",
+      "edited_message",
+      "channel_post",
+      "edited_channel_post",
+      "message_reaction",
+    ])
     .meta({ description: "Kinds of updates to request; unknown kinds are ignored." }),
   webhook: z
     .strictObject({

@@ -14,10 +14,11 @@ import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
+import type { TelegramChats } from "./chats.ts";
 import type { TelegramClient } from "./client.ts";
 import type { TelegramAccountConfig } from "./config.ts";
 import { offerCommands } from "./menu.ts";
-import { eventOf, type TelegramSelf } from "./normalise.ts";
+import { eventOf, type Receiver, type TelegramSelf } from "./normalise.ts";
 import { selfSchema, updateIdSchema, updateSchema } from "./wire.ts";
 
 type Context = ChannelContext<TelegramAccountConfig>;
@@ -51,6 +52,7 @@ export async function whoAmI(client: TelegramClient, signal: AbortSignal): Promi
 export async function receive(
   client: TelegramClient,
   context: Context,
+  chats: TelegramChats,
   signal: AbortSignal,
 ): Promise<void> {
   let self: TelegramSelf | null = null;
@@ -72,7 +74,13 @@ export async function receive(
       offered = true;
       live = true;
       failures = 0;
-      position = await deliverBatch(updates, self, position, context, signal);
+      position = await deliverBatch(
+        updates,
+        { account: context.accountId, self, chats },
+        position,
+        context,
+        signal,
+      );
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof EarshotError && error.disposition === "terminal") throw error;
@@ -141,14 +149,14 @@ function logIgnored(raw: unknown, context: Context): void {
 /** Converts an update; null for none of interest and for unreadable ones, which are logged. */
 export function readUpdate(
   raw: unknown,
-  self: TelegramSelf,
+  receiver: Receiver,
   context: Context,
 ): ChannelEvent | null {
-  const { accountId, log } = context;
+  const { log } = context;
   const update = updateSchema.safeParse(raw);
   if (update.success) {
     logIgnored(raw, context);
-    return eventOf(update.data, accountId, self);
+    return eventOf(update.data, receiver);
   }
   const known = updateIdSchema.safeParse(raw);
   log("warn", "telegram.update-unreadable", {
@@ -161,7 +169,7 @@ export function readUpdate(
 /** Delivers a batch; returns the new position once it is durable. */
 async function deliverBatch(
   updates: readonly unknown[],
-  self: TelegramSelf,
+  receiver: Receiver,
   position: Position | null,
   context: Context,
   signal: AbortSignal,
@@ -172,7 +180,7 @@ async function deliverBatch(
   for (const raw of updates) {
     const known = updateIdSchema.safeParse(raw);
     if (known.success) highest = Math.max(highest ?? known.data.update_id, known.data.update_id);
-    const event = readUpdate(raw, self, context);
+    const event = readUpdate(raw, receiver, context);
     if (event !== null) events.push(event);
   }
   if (highest === null)

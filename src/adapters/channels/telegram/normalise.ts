@@ -7,6 +7,7 @@
  */
 import type { Attachment, Edit, Inbound, Origin } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
+import type { TelegramChats } from "./chats.ts";
 import { lineOf } from "./content-lines.ts";
 import type {
   WireChat,
@@ -15,6 +16,7 @@ import type {
   WireFile,
   WireMessage,
   WireOrigin,
+  WireReaction,
   WireUpdate,
   WireUser,
 } from "./wire.ts";
@@ -28,12 +30,18 @@ export interface TelegramSelf {
 
 type Author = Inbound["author"];
 
-/** Converts an update; null for one without a message (joins, pins, unknown kinds). */
-export function eventOf(
-  update: WireUpdate,
-  account: string,
-  self: TelegramSelf,
-): ChannelEvent | null {
+/** What an update is converted with. */
+export interface Receiver {
+  readonly account: string;
+  readonly self: TelegramSelf;
+  readonly chats: TelegramChats;
+}
+
+/** Converts an update; null for one that says nothing (joins, pins, unknown kinds). */
+export function eventOf(update: WireUpdate, receiver: Receiver): ChannelEvent | null {
+  const { account, self } = receiver;
+  if (update.message_reaction !== undefined)
+    return reactionOf(update.update_id, update.message_reaction, receiver);
   const created = update.message ?? update.channel_post;
   if (created !== undefined) {
     const message = inboundOf(created, account, self);
@@ -86,7 +94,44 @@ function editOf(updateId: number, message: WireMessage, account: string, self: T
   };
 }
 
-function placeOf(message: WireMessage) {
+function reactionOf(
+  updateId: number,
+  reaction: WireReaction,
+  { account, self, chats }: Receiver,
+): ChannelEvent | null {
+  const { chat, user, actor_chat, message_id, date, old_reaction, new_reaction } = reaction;
+  const before = old_reaction.map(emojiOf);
+  const after = new_reaction.map(emojiOf);
+  const added = after.filter((emoji) => !before.includes(emoji));
+  const removed = before.filter((emoji) => !after.includes(emoji));
+  if (added.length + removed.length === 0) return null;
+  const topic = chats.topicOf(chat.id, message_id);
+  const thread = topic === undefined ? null : { id: String(topic), kind: "topic" as const };
+  return {
+    type: "reaction",
+    reaction: {
+      channel: "telegram",
+      account,
+      ...placeOf({ chat }),
+      thread,
+      id: String(message_id),
+      author:
+        user === undefined ? chatAuthor(actor_chat ?? chat, undefined) : userAuthor(user, self),
+      added,
+      removed,
+      reactedAt: date * 1_000,
+      reactionId: String(updateId),
+    },
+  };
+}
+
+/** Custom emoji are pictures, which Telegram names by a number. */
+const emojiOf = ({ type, emoji }: WireReaction["new_reaction"][number]) =>
+  emoji ?? (type === "paid" ? "⭐" : "(custom emoji)");
+
+type Located = Pick<WireMessage, "chat"> & Partial<WireMessage>;
+
+function placeOf(message: Located) {
   const { chat } = message;
   const kinds = {
     private: "direct",
@@ -100,7 +145,7 @@ function placeOf(message: WireMessage) {
 }
 
 /** A topic of a forum, or what one person writes to a channel. */
-function threadOf(message: WireMessage): Inbound["thread"] {
+function threadOf(message: Located): Inbound["thread"] {
   const { direct_messages_topic: direct, message_thread_id, is_topic_message } = message;
   if (direct !== undefined) return { id: String(direct.topic_id), kind: "topic" };
   // Only forum topics are threads; in other groups the field is the start of a reply chain.

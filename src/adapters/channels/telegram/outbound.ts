@@ -15,6 +15,7 @@ import type {
   SendReceipt,
   SendRequest,
 } from "../../../domain/ports/index.ts";
+import type { TelegramChats } from "./chats.ts";
 import { numericId, type TelegramClient, target } from "./client.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type Rendered, splitRendered } from "./rendering.ts";
@@ -25,7 +26,10 @@ const askMsMax = 10_000;
 
 type Reply = { reply_parameters?: { message_id: number; allow_sending_without_reply: true } };
 
-export function createTelegramOutbound(client: TelegramClient): ChannelOutbound {
+export function createTelegramOutbound(
+  client: TelegramClient,
+  chats: TelegramChats,
+): ChannelOutbound {
   /** Request id to the platform ids of delivered parts, for incomplete sends. */
   const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
 
@@ -41,6 +45,7 @@ export function createTelegramOutbound(client: TelegramClient): ChannelOutbound 
         { kind: "send", signal: request.signal, msMax: limits.sendMsMax },
       );
       messageIds.push(String(sent.message_id));
+      chats.sent(place, sent.message_id);
       if (messageIds.length < parts.length) unfinished.set(request.id, messageIds);
     }
     unfinished.delete(request.id);

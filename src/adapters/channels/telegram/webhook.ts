@@ -13,11 +13,12 @@ import type { ChannelContext, ChannelHook } from "../../../domain/ports/index.ts
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { hookJson } from "../../http/hook-body.ts";
 import { sameSecret } from "../../http/signature.ts";
+import type { TelegramChats } from "./chats.ts";
 import type { TelegramClient } from "./client.ts";
 import type { TelegramAccountConfig, TelegramWebhookConfig } from "./config.ts";
 import { pause, readUpdate, whoAmI } from "./gateway.ts";
 import { offerCommands } from "./menu.ts";
-import type { TelegramSelf } from "./normalise.ts";
+import type { Receiver, TelegramSelf } from "./normalise.ts";
 
 type Context = ChannelContext<TelegramAccountConfig>;
 
@@ -35,6 +36,7 @@ export function createTelegramWebhook(
   client: TelegramClient,
   context: Context,
   webhook: TelegramWebhookConfig,
+  chats: TelegramChats,
 ): TelegramWebhook {
   let self: TelegramSelf | null = null;
   return {
@@ -53,7 +55,7 @@ export function createTelegramWebhook(
             "EAR_CHANNEL_UNAVAILABLE",
             "Cannot accept updates: the bot's identity is not known yet. Send them again",
           );
-        await deliverUpdate(body, self, context);
+        await deliverUpdate(body, { account: context.accountId, self, chats }, context);
         return {};
       },
     },
@@ -85,10 +87,10 @@ export function createTelegramWebhook(
 
 async function deliverUpdate(
   body: Uint8Array,
-  self: TelegramSelf,
+  receiver: Receiver,
   context: Context,
 ): Promise<void> {
-  const event = readUpdate(hookJson(body), self, context);
+  const event = readUpdate(hookJson(body), receiver, context);
   if (event === null) return;
   try {
     await context.deliver([event]);

@@ -128,12 +128,28 @@ export const messageSchema = z.object({
 export type WireMessage = z.infer<typeof messageSchema>;
 export type WireContent = Pick<WireMessage, keyof typeof contentSchema>;
 
+const reactionTypes = z
+  .array(z.object({ type: z.string().max(64), emoji: z.string().min(1).max(64).optional() }))
+  .max(limits.reactionEmojiCountMax);
+/** Bot API: MessageReactionUpdated. An anonymous admin is `actor_chat`. */
+const reactionSchema = z.object({
+  chat: chatSchema,
+  message_id: int,
+  user: userSchema.optional(),
+  actor_chat: chatSchema.optional(),
+  date: int.min(0),
+  old_reaction: reactionTypes,
+  new_reaction: reactionTypes,
+});
+export type WireReaction = z.infer<typeof reactionSchema>;
+
 export const updateSchema = z.object({
   update_id: int,
   message: messageSchema.optional(),
   edited_message: messageSchema.optional(),
   channel_post: messageSchema.optional(),
   edited_channel_post: messageSchema.optional(),
+  message_reaction: reactionSchema.optional(),
 });
 export type WireUpdate = z.infer<typeof updateSchema>;
 

@@ -1,5 +1,6 @@
 /** Updates as Telegram sends them, and the channel event that must come of each. */
 import { describe, expect, test } from "vitest";
+import { TelegramChats } from "../../../../src/adapters/channels/telegram/chats.ts";
 import { target } from "../../../../src/adapters/channels/telegram/client.ts";
 import { eventOf } from "../../../../src/adapters/channels/telegram/normalise.ts";
 import { updateSchema } from "../../../../src/adapters/channels/telegram/wire.ts";
@@ -11,6 +12,8 @@ const bob = { id: 7_002, is_bot: false, first_name: "Bob" };
 const bot = { id: 4_242, is_bot: true, first_name: "Scout", username: "scout_bot" };
 const group = { id: -1_001_234, type: "supergroup", title: "Kitchen", is_forum: true };
 
+const receiver = { account: "default", self, chats: new TelegramChats() };
+
 const message = (over: object) => ({
   message_id: 11,
   date: 1_763_700_000,
@@ -21,7 +24,7 @@ const message = (over: object) => ({
 });
 const inbound = (over: object) => {
   const update = updateSchema.parse({ update_id: 1, message: message(over) });
-  const event = eventOf(update, "default", self);
+  const event = eventOf(update, receiver);
   if (event?.type !== "message") throw new Error(`no message but ${event?.type}`);
   expect(inboundSchema.parse(event.message)).toEqual(event.message);
   return event.message;
@@ -206,7 +209,7 @@ describe("telegram updates", () => {
   test("a channel post is heard in a channel, in the channel's own name", () => {
     const channel = { id: -1_005, type: "channel", title: "News" };
     const channel_post = message({ chat: channel, from: undefined, sender_chat: channel });
-    const event = eventOf(updateSchema.parse({ update_id: 1, channel_post }), "default", self);
+    const event = eventOf(updateSchema.parse({ update_id: 1, channel_post }), receiver);
     expect(event).toMatchObject({
       type: "message",
       message: { chat: { kind: "channel" }, author: { id: "chat:-1005", name: "News" } },
@@ -229,7 +232,8 @@ describe("telegram updates", () => {
 
   test("an edit has the platform's time of the edit", () => {
     const edited_message = message({ text: "hullo", edit_date: 1_763_700_060 });
-    const event = eventOf(updateSchema.parse({ update_id: 1, edited_message }), "main", self);
+    const update = updateSchema.parse({ update_id: 1, edited_message });
+    const event = eventOf(update, { ...receiver, account: "main" });
     if (event?.type !== "edit") throw new Error("no edit");
     expect(editSchema.parse(event.edit)).toEqual(event.edit);
     expect(event.edit).toMatchObject({
@@ -428,12 +432,12 @@ describe("telegram updates", () => {
     ["a pinned message", { pinned_message: { message_id: 1, date: 1, chat: group } }],
   ])("%s says nothing", (_what, content) => {
     const raw = { update_id: 1, message: message({ text: undefined, ...content }) };
-    expect(eventOf(updateSchema.parse(raw), "default", self)).toBeNull();
+    expect(eventOf(updateSchema.parse(raw), receiver)).toBeNull();
   });
 
   test("an unknown kind of update says nothing and is no error", () => {
     const update = updateSchema.parse({ update_id: 1, poll_answer: { anything: true } });
-    expect(eventOf(update, "default", self)).toBeNull();
+    expect(eventOf(update, receiver)).toBeNull();
   });
 
   test.each<[string, unknown]>([

@@ -88,7 +88,10 @@ describe("telegram by webhook", () => {
       secret_token: secret,
       max_connections: 1,
       drop_pending_updates: false,
-      allowed_updates: ["message", "edited_message", "channel_post", "edited_channel_post"],
+      allowed_updates: [
+        ...["message", "edited_message", "channel_post", "edited_channel_post"],
+        "message_reaction",
+      ],
     });
     const before = door.rows();
     for (const text of ["one", "two", "three"]) world.say(group, ann, text);
