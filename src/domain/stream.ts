@@ -2,7 +2,7 @@
  * The lines that `earshot replay --json` prints and `GET /api/events` sends: one form for
  * simulation and production, so a page, a test and a person read the same thing. `t` is ms since
  * the scenario's start in a replay and ms since the epoch in the daemon. Message text appears only
- * in `send` and `prompt` lines.
+ * in `send` and `prompt` lines, and in live `decision` lines for readers who ask for it.
  */
 import type { CreditUse, Decision, Rule } from "./decision.ts";
 import type { Millis } from "./message.ts";
@@ -20,6 +20,8 @@ export interface DecisionLine {
   readonly channel?: string;
   readonly chat?: string;
   readonly author?: string;
+  /** What the message says, for readers who ask for it. */
+  readonly text?: string;
 }
 export interface ReactLine {
   readonly t: Millis;

@@ -14,6 +14,7 @@ const decisionLine = z.object({
   channel: text.exactOptional(),
   chat: text.exactOptional(),
   author: text.exactOptional(),
+  text: text.exactOptional().describe("what the message says; only with `text=1`"),
 });
 const reactLine = z.object({
   t: millis,

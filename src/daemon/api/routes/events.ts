@@ -5,7 +5,9 @@
  * reader has a bounded queue. A reader that is too slow is disconnected and may reconnect.
  */
 import { z } from "zod";
+import type { RuntimeListener } from "../../../actors/protocol/runtime-events.ts";
 import { decisionSchema } from "../../../domain/decision.ts";
+import type { Inbound } from "../../../domain/message.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
 import { streamLineSchema } from "../../api-types/stream-line.ts";
 import { keyOf, tagged } from "../../events/event-kinds.ts";
@@ -17,6 +19,7 @@ import { createStreams } from "./streams.ts";
 const querySchema = z.object({
   key: z.string().optional().describe("only this conversation"),
   decision: decisionSchema.optional().describe("only these decisions"),
+  text: flag.optional().describe("1: decisions with what the message says"),
   deltas: flag.optional().describe("1: with the text of running turns"),
 });
 
@@ -33,14 +36,30 @@ export function eventRoutes({ add }: Endpoints, deps: RouteDeps): void {
   const stream = createStreams(deps, { reader: "events", queueUnitsMax: 4_194_304 });
   add(streamEvents, ({ context, query }) => {
     const wanted = filterOf(query);
-    return stream(context, (put) =>
-      deps.events.add({
-        line: (line) => {
-          if (wanted(line)) put(safeJson(line));
-        },
-      }),
-    );
+    return stream(context, (put) => {
+      const show = (line: StreamLine) => {
+        if (wanted(line)) put(safeJson(line));
+      };
+      return deps.events.add(query.text === true ? withTexts(show) : { line: show });
+    });
   });
+}
+
+/** Each decision with the text of its message, which is reported just before it. */
+function withTexts(put: (line: StreamLine) => void): RuntimeListener {
+  let heard: Pick<Inbound, "id" | "text"> | null = null;
+  return {
+    decided: (_conv, _key, { message }) => {
+      heard = message;
+    },
+    ended: (message) => {
+      heard = message;
+    },
+    line: (line) => {
+      const isOfIt = "decision" in line && line.id === heard?.id;
+      put(isOfIt ? { ...line, text: heard?.text ?? "" } : line);
+    },
+  };
 }
 
 /** Texts of running turns are omitted unless the query asks for them. */

@@ -33,6 +33,7 @@ const help: HelpText = {
     ["earshot inspect", "everything, as it happens"],
     ["earshot inspect --decision engage", "only messages that engaged the agent"],
     "earshot inspect --channel telegram",
+    ["earshot inspect --text", "with what people and agents say, which is left out otherwise"],
     "earshot inspect --json | jq 'select(.decision)'",
     ["earshot inspect --stately", "statecharts in the browser, without what people say"],
   ],
@@ -57,7 +58,7 @@ export function addInspectCommand(program: Command): void {
         "deltas",
       ]),
     )
-    .option("--text", "with --stately: with what people and agents say")
+    .option("--text", "with what people and agents say")
     .addOption(new Option("--show-text", "the former name of --text").hideHelp())
     .option("--json", "JSON Lines, as in `replay --json`")
     .action(action(inspect));
@@ -66,12 +67,11 @@ export function addInspectCommand(program: Command): void {
 async function inspect(options: InspectOptions): Promise<void> {
   const text = options.text === true || options.showText === true;
   if (options.stately === true) return printStately({ ...options, text });
-  if (text) throw new EarshotError("EAR_USAGE", "Cannot show texts without --stately");
   const stateDir = stateDirFor(options);
   let daemon: DaemonAddress | null = await needDaemon(stateDir);
   process.stderr.write(`watching ${daemon.base}; end with Ctrl-C\n`);
   for (;;) {
-    if (daemon !== null) await watch(daemon, options).catch(lost);
+    if (daemon !== null) await watch(daemon, { ...options, text }).catch(lost);
     await sleep(retryMs);
     daemon = await findDaemon(stateDir).catch(() => null);
   }
@@ -88,6 +88,7 @@ async function watch(daemon: DaemonAddress, options: InspectOptions): Promise<vo
   if (options.key !== undefined) query.set("key", options.key);
   if (options.decision !== undefined) query.set("decision", options.decision);
   if (options.deltas === true) query.set("deltas", "1");
+  if (options.text === true) query.set("text", "1");
   const answer = await fetch(`${daemon.base}/api/events?${query}`, {
     headers: { authorization: `Bearer ${daemon.token}` },
   });
@@ -97,7 +98,7 @@ async function watch(daemon: DaemonAddress, options: InspectOptions): Promise<vo
     const line = JSON.parse(data) as StreamLine;
     if (!isWanted(line, options)) continue;
     if (options.json === true) print(safeJson(line));
-    else printText(renderLine(line), leadUnits);
+    else printText(renderLine(line, options.text === true), leadUnits);
   }
 }
 

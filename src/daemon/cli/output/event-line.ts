@@ -17,16 +17,19 @@ const flat = (text: string) => terminalSafe(text.slice(0, textUnitsMax)).replace
 const clockTime = (t: number) => new Date(t).toISOString().slice(11, 23);
 const tag = (name: string, ink: Ink) => ink(`[${name}]`.padEnd(11));
 
-/** The line for a terminal, without a newline. */
-export function renderLine(line: StreamLine): string {
-  return `${pc.dim(clockTime(line.t))} ${rendered(line)}`;
+/** The line for a terminal, without a newline. `texts`: with what people and agents say. */
+export function renderLine(line: StreamLine, texts: boolean): string {
+  return `${pc.dim(clockTime(line.t))} ${rendered(line, texts)}`;
 }
+
+const said = (text: string | undefined, texts: boolean): string =>
+  text === undefined ? "" : texts ? `: ${flat(text)}` : pc.dim(` (${text.length} characters)`);
 
 /** A turn without messages belongs to a heartbeat. */
 const askedBy = (batch: readonly string[]) =>
   batch.length === 0 ? "a heartbeat" : flat(batch.join(", "));
 
-function rendered(item: StreamLine): string {
+function rendered(item: StreamLine, texts: boolean): string {
   const { kind, line } = tagged(item);
   switch (kind) {
     case "decision": {
@@ -34,7 +37,7 @@ function rendered(item: StreamLine): string {
       const where = line.key ?? `${line.channel ?? "?"} ${line.chat ?? "?"}`;
       const author = line.author === undefined ? "" : ` ${flat(line.author)}`;
       const id = pc.dim(` #${flat(line.id)}`);
-      return `${tag(line.decision, inks[line.decision])} ${flat(where)}${author}  ${line.rule}${credit}${id}`;
+      return `${tag(line.decision, inks[line.decision])} ${flat(where)}${author}  ${line.rule}${credit}${id}${said(line.text, texts)}`;
     }
     case "agent_start":
       return `${tag("turn", plain)} ${flat(line.key)}  ${line.turn} for ${askedBy(line.batch)}`;
@@ -45,7 +48,7 @@ function rendered(item: StreamLine): string {
     }
     case "send": {
       const status = stateInk(pc, line.status)(line.status);
-      return `${tag("send", plain)} ${flat(line.key)}  ${status} ${flat(line.text)}`;
+      return `${tag("send", plain)} ${flat(line.key)}  ${status}${said(line.text, texts)}`;
     }
     case "dropped":
       return `${tag("dropped", pc.yellow)} ${flat(line.key)}  ${line.why}${pc.dim(` #${flat(line.message)}`)}`;
@@ -54,7 +57,7 @@ function rendered(item: StreamLine): string {
     case "typing":
       return `${tag("typing", pc.dim)} ${flat(line.chat)}  ${line.on ? "on" : "off"}`;
     case "prompt":
-      return `${tag("prompt", pc.dim)} ${flat(line.key)}  turn ${line.turn}: ${flat(line.text)}`;
+      return `${tag("prompt", pc.dim)} ${flat(line.key)}  turn ${line.turn}${said(line.text, texts)}`;
     case "delta":
       return `${tag("delta", pc.dim)} ${flat(line.key)}  ${flat(line.text.slice(-80))}`;
     case "system": {

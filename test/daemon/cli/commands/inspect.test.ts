@@ -1,7 +1,8 @@
 /** `earshot inspect --stately`: the address it prints opens, and says what it will show. */
-import { execFile } from "node:child_process";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { execFile, spawn } from "node:child_process";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Daemon, startDaemon } from "../../../../src/daemon/daemon.ts";
+import { inboundSchema } from "../../../../src/domain/message.ts";
 import { builtMain } from "../../../support/built/files.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 
@@ -38,11 +39,39 @@ test("prints the address of the page, and asks for words only when told to", asy
 });
 
 test("refuses what makes no sense with it", async () => {
-  const [key, both, alone] = await Promise.all([
+  const [key, both] = await Promise.all([
     run("--stately", "--key", "../x"),
     run("--stately", "--decision", "engage"),
-    run("--show-text"),
   ]);
-  expect([key.code, both.code, alone.code]).toEqual([2, 2, 2]);
-  expect(alone.err).toContain("--stately");
+  expect([key.code, both.code]).toEqual([2, 2]);
 });
+
+test.each([[], ["--text"], ["--show-text"]])(
+  "shows texts on a terminal with --text only: %j",
+  async (...args) => {
+    const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
+    const watching = spawn(process.execPath, [builtMain, "inspect", ...args], { env });
+    onTestFinished(() => void watching.kill());
+    let out = "";
+    watching.stdout.on("data", (data) => {
+      out += String(data);
+    });
+    const said = { channel: "webhook", author: { id: "ann" }, text: "a private word" };
+    const chat = { id: "kitchen", kind: "direct" };
+    let count = 0;
+    await expect
+      .poll(
+        async () => {
+          count += 1;
+          const id = `${args.join("")}${count}`;
+          const message = inboundSchema.parse({ ...said, chat, id });
+          await daemon.runtime.ingest("webhook", "default", [{ type: "message", message }]);
+          return out;
+        },
+        { timeout: 20_000, interval: 200 },
+      )
+      .toContain("#");
+    await expect.poll(() => out, { timeout: 20_000 }).toContain("[send]");
+    expect(out.includes("a private word")).toBe(args.length > 0);
+  },
+);

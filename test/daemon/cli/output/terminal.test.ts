@@ -50,7 +50,7 @@ describe("a line of the stream", () => {
   prop.prop([hostile])("is one harmless line, whatever the room says", (text) => {
     for (const line of [decision(text), send(text)]) {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
-      const shown = renderLine(line).replaceAll(/\u001b\[\d+m/g, "");
+      const shown = renderLine(line, true).replaceAll(/\u001b\[\d+m/g, "");
       expect(shown).not.toMatch(unsafe);
     }
   });
@@ -62,7 +62,7 @@ describe("a line of the stream", () => {
   });
 
   test("says decision, rule, who and which message", () => {
-    const shown = renderLine(decision("m1"));
+    const shown = renderLine(decision("m1"), true);
     for (const part of ["[engage]", "mention", "#m1", "agent:main:m1"])
       expect(shown).toContain(part);
   });
