@@ -115,6 +115,7 @@ export function composeServices(ports: ServicePorts): Services {
   const inspector = createInspector({
     clock,
     log,
+    events,
     metrics,
     readToken: ports.readToken,
     page: ports.inspectorUrl,

@@ -95,6 +95,11 @@ export const deliveryMachine = setup({
   },
 });
 
+/** The events that a delivery may get. */
+export const deliveryEvents: readonly DeliveryEvent["type"][] = [
+  ...(["send", "confirm", "defer", "refuse", "doubt", "resend", "expire", "drop"] as const),
+];
+
 /** What the outbox stores of a row's state. */
 export interface DeliveryState extends DeliveryContext {
   readonly state: OutboxState;

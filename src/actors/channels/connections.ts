@@ -192,8 +192,18 @@ function isOneOf(known: ReadonlyMap<string, string>, wanted: string): boolean {
 
 function reportChange(
   { clock, events, onChange }: ConnectionsOptions,
-  { channel, account, state, detail }: ConnectionStatus,
+  { channel, account, state, detail, since, failures, connects }: ConnectionStatus,
 ): void {
+  events.emit.stepped?.({
+    machine: "connection",
+    id: `${channel}/${account}`,
+    conv: null,
+    event: `connection.${state}`,
+    value: state,
+    context: { since, failures, connects },
+    detail,
+    ended: false,
+  });
   events.emit.line?.({ t: clock.now(), system: "connection", channel, account, state, detail });
   onChange(channel, account);
 }

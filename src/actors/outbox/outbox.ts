@@ -12,7 +12,7 @@ import { type ChannelOutbound, noConversation, type OutboxRow } from "../../doma
 import type { SendStatus } from "../../domain/stream.ts";
 import { newEvent } from "../protocol/event-codec.ts";
 import { createBackoff } from "./backoff.ts";
-import { changed, cutShort, resendOnce, resumed } from "./doubts.ts";
+import { changed, cutShort, resendOnce, resumed, stepBetween } from "./doubts.ts";
 import { createWaitingReactions } from "./pending-reactions.ts";
 import {
   asMessage,
@@ -70,6 +70,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
 
   function put(item: QueuedDelivery, row: OutboxRow): void {
     tally(item.delivery.row.state, row.state);
+    const step = emit.stepped === undefined ? null : stepBetween(item.delivery.row, row);
+    if (step !== null) emit.stepped?.(step);
     item.delivery = deliveryWith(item.delivery, row);
   }
 

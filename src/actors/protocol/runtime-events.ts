@@ -10,7 +10,7 @@
  */
 import type { Verdict } from "../../domain/decision.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
-import type { Log, OutboxRow } from "../../domain/ports/index.ts";
+import type { Log, OutboxRow, SideStep } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import type { OutcomeReached, TurnRun } from "../../machines/events/effects.ts";
 import type { MessageReceived } from "../../machines/events/events.ts";
@@ -56,6 +56,8 @@ export interface RuntimeListener {
   turnEnded?(key: string, turn: OutcomeReached): void;
   /** Rows that are about to be sent. The event stream reports their end. */
   queued?(rows: readonly OutboxRow[]): void;
+  /** A delivery, a host or a connection has made a step. */
+  stepped?(step: SideStep): void;
   /** One commit of the journal: the store's time in ms, and the number of rows. */
   committed?(ms: number, rows: number): void;
 }
@@ -78,6 +80,7 @@ const names: readonly EventName[] = [
   "reported",
   "turnEnded",
   "queued",
+  "stepped",
   "committed",
 ];
 

@@ -13,6 +13,7 @@ import type {
   InspectRequest,
   Log,
   Scheduler,
+  SideStep,
 } from "../../domain/ports/index.ts";
 import type { SystemLine } from "../../domain/stream.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
@@ -127,6 +128,8 @@ export interface SupervisorPorts {
     readonly error: string;
   }): void;
   onStatus(line: SystemLine): void;
+  /** A host made a step of its machine. @default not reported */
+  onStep?(step: SideStep): void;
   /** The whole config of a version; the supervisor removes secrets before it leaves the thread. */
   configFor(version: number): EarshotConfig;
 }

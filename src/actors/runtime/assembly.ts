@@ -327,6 +327,7 @@ class Assembly {
       },
       onQuarantine: (info) => this.#quarantine(info),
       onStatus: (line) => this.#system(line),
+      onStep: (step) => this.#ports.events.emit.stepped?.(step),
       configFor: (version) => configs.get(version),
     });
   }

@@ -4,7 +4,7 @@
  * mailbox, its turns are reported lost.
  */
 import { initialTransition, type SnapshotFrom, transition } from "xstate";
-import type { Clock, Log } from "../../domain/ports/index.ts";
+import type { Clock, Log, SideStep } from "../../domain/ports/index.ts";
 import { type HostEvent, hostMachine } from "../../machines/host.machine.ts";
 import { reasonOf } from "../host/conversation-host.ts";
 import type { HostEvents, HostFactory, HostLink } from "../protocol/host-link.ts";
@@ -34,6 +34,7 @@ export interface SupervisedHostPorts {
   onPoison(entry: { conv: number; key: string; seq: number }, error: string): void;
   onBroken(host: SupervisedHost): void;
   onChange(): void;
+  onStep?(step: SideStep): void;
 }
 
 /** After this time a failed read of the store is tried again, ms. */
@@ -192,6 +193,21 @@ export class SupervisedHost {
 
   #step(event: HostEvent): void {
     [this.#snapshot] = transition(hostMachine, this.#snapshot, event);
+    const { value, context, status } = this.#snapshot;
+    this.#ports.onStep?.({
+      machine: "host",
+      id: String(this.id),
+      conv: null,
+      event: event.type,
+      value,
+      context: {
+        losses: context.losses.length,
+        pauseMs: context.pauseMs,
+        restarts: context.restarts,
+      },
+      detail: this.problem,
+      ended: status === "done",
+    });
   }
 }
 

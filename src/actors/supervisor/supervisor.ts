@@ -284,6 +284,7 @@ class HostSupervisor implements Supervisor {
       onPoison: (entry, error) => this.#quarantine(entry, `${error}, again and again`),
       onBroken: (host) => void this.#broken(host),
       onChange: () => this.#changed(),
+      onStep: (step) => this.#ports.onStep?.(step),
     });
   }
 

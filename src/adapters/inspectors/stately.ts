@@ -6,11 +6,17 @@
  * actor frame. The package's own server is not used: it listens on every address of the machine
  * without authentication.
  *
- * XState's session ids are unique only within a thread, so host and epoch are prepended. States and
- * events arrive as JSON and are inserted unchanged.
+ * XState's session ids are unique only within a thread, so host and epoch are prepended; other
+ * machines than a conversation have their kind before their id. States and events arrive as JSON and
+ * are inserted unchanged.
  */
 import type { Millis } from "../../domain/message.ts";
-import type { InspectFrame, InspectReport } from "../../domain/ports/index.ts";
+import type {
+  InspectFrame,
+  InspectReport,
+  SideMachine,
+  SideReport,
+} from "../../domain/ports/index.ts";
 
 /** The version of the package that defines these frames. */
 const wireVersion = "0.7.2";
@@ -30,22 +36,25 @@ export function statelyDefinition(config: object): string {
   );
 }
 
-/** Converts reports of hosts to frames, numbered in order. */
+/** Converts reports to frames, numbered in order. */
 export function createStatelyWire(
-  definition: string,
-): (report: InspectReport, now: Millis) => StatelyFrame[] {
-  const definitionJson = JSON.stringify(definition);
+  definitions: Readonly<Record<SideMachine | "conversation", string>>,
+): (report: InspectReport | SideReport, now: Millis) => StatelyFrame[] {
   let count = 0;
-  return ({ host, epoch, frames }, now) =>
-    frames.map((frame) => {
+  return (report, now) => {
+    const isSide = "machine" in report;
+    const definitionJson = JSON.stringify(definitions[isSide ? report.machine : "conversation"]);
+    const lead = isSide ? report.machine : `${report.host}.${report.epoch}`;
+    return report.frames.map((frame) => {
       count += 1;
-      const session = JSON.stringify(`${host}.${epoch}/${frame.actor}`);
+      const session = JSON.stringify(`${lead}/${frame.actor}`);
       const json =
         `{"type":"@xstate.${frame.kind}","_version":"${wireVersion}","id":"${count}",` +
         `"createdAt":"${now}","rootId":${session},"sessionId":${session},` +
         `${restOf(frame, definitionJson)}}`;
       return { readers: frame.readers, json };
     });
+  };
 }
 
 function restOf(frame: InspectFrame, definitionJson: string): string {

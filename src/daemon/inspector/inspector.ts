@@ -1,26 +1,38 @@
 /**
- * `/inspect/ws`: the statecharts of conversations, live, in the format of the Stately inspector and
+ * `/inspect/ws`: the statecharts of conversations, deliveries, hosts and connections, live, in the format of the Stately inspector and
  * of the receiver of @statelyai/inspect. Hosts report only inspected conversations, and omit texts
  * unless a reader asked for them. The server has checked Host and Origin.
  */
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
+import type { RuntimeEvents } from "../../actors/protocol/runtime-events.ts";
 import { createStatelyWire, statelyDefinition } from "../../adapters/inspectors/stately.ts";
 import { hash52 } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Clock, InspectReport, InspectRequest, Log } from "../../domain/ports/index.ts";
+import type {
+  Clock,
+  InspectReport,
+  InspectRequest,
+  Log,
+  SideReport,
+} from "../../domain/ports/index.ts";
+import { connectionMachine } from "../../machines/connection.machine.ts";
 import { conversationMachine } from "../../machines/conversation.machine.ts";
+import { deliveryMachine } from "../../machines/delivery.machine.ts";
+import { hostMachine } from "../../machines/host.machine.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { checkedKey } from "../room-view/room-views.ts";
 import type { TokenReader } from "../state/token.ts";
 import { sameSecret } from "../state/token.ts";
 import { type InspectReader, serveReader } from "./inspector-socket.ts";
+import { SideInspection } from "./side-inspection.ts";
 import { type AllowedRequest, createTickets, type Tickets } from "./tickets.ts";
 
 export interface InspectorPorts {
   readonly clock: Clock;
   readonly log: Log;
+  readonly events: Pick<RuntimeEvents, "add">;
   readonly metrics: Pick<Metrics, "streamReaders" | "streamDropped">;
   readonly readToken: TokenReader;
   /** The inspector that the page sends frames to. */
@@ -43,9 +55,20 @@ export interface Inspector {
 const helloBytesMax = 4_096;
 
 export function createInspector(ports: InspectorPorts): Inspector {
-  const { clock, log, metrics, readToken } = ports;
+  const { clock, log, events, metrics, readToken } = ports;
   const tickets = createTickets(clock, readToken);
-  const framesOf = createStatelyWire(statelyDefinition(conversationMachine.config));
+  const framesOf = createStatelyWire({
+    conversation: statelyDefinition(conversationMachine.config),
+    delivery: statelyDefinition(deliveryMachine.config),
+    host: statelyDefinition(hostMachine.config),
+    connection: statelyDefinition(connectionMachine.config),
+  });
+  const send = (report: InspectReport | SideReport) => {
+    for (const { readers: ids, json } of framesOf(report, clock.now()))
+      for (const id of ids) readers.get(id)?.send(json);
+  };
+  const sides = new SideInspection(send);
+  events.add({ stepped: (step) => sides.stepped(step) });
   const readers = new Map<number, InspectReader>();
   const sockets = new WebSocketServer({
     noServer: true,
@@ -65,7 +88,9 @@ export function createInspector(ports: InspectorPorts): Inspector {
         const conv = key === null ? null : hash52(checkedKey(key));
         readers.set(id, reader);
         metrics.streamReaders.set({ reader: "inspect" }, readers.size);
-        ports.inspect({ id, conv, withText: words });
+        const order = { id, conv, withText: words };
+        ports.inspect(order);
+        sides.begin(order);
       },
       closed(slow) {
         if (slow) metrics.streamDropped.inc({ reader: "inspect" });
@@ -73,6 +98,7 @@ export function createInspector(ports: InspectorPorts): Inspector {
         if (!readers.delete(id)) return;
         metrics.streamReaders.set({ reader: "inspect" }, readers.size);
         ports.uninspect(id);
+        sides.stop(id);
       },
     });
   }
@@ -89,10 +115,7 @@ export function createInspector(ports: InspectorPorts): Inspector {
         sockets.handleUpgrade(request, socket, head, (page) => serve(page, claim));
       });
     },
-    report(report) {
-      for (const { readers: ids, json } of framesOf(report, clock.now()))
-        for (const id of ids) readers.get(id)?.send(json);
-    },
+    report: send,
     close() {
       for (const page of sockets.clients) page.close(1_001, "stopping");
       sockets.close();

@@ -39,9 +39,34 @@ export type InspectFrame =
       readonly snapshotJson: string;
     };
 
-/** Frames and the host instance they come from. */
+/** Frames of conversations, and the host instance they come from. */
 export interface InspectReport {
   readonly host: number;
   readonly epoch: number;
   readonly frames: readonly InspectFrame[];
+}
+
+/** Machines beside the conversations; they live on the main thread. */
+export type SideMachine = "delivery" | "host" | "connection";
+
+/** Frames of other machines. */
+export interface SideReport {
+  readonly machine: SideMachine;
+  readonly frames: readonly InspectFrame[];
+}
+
+/** A machine beside the conversations has made a step. */
+export interface SideStep {
+  readonly machine: SideMachine;
+  /** Distinguishes it from others of its kind: an outbox id, a host's number, channel and account. */
+  readonly id: string;
+  /** The conversation it works for; null: none. */
+  readonly conv: number | null;
+  readonly event: string;
+  readonly value: string;
+  readonly context: Readonly<Record<string, number>>;
+  /** Why, in words. */
+  readonly detail: string | null;
+  /** Nothing more will happen to it. */
+  readonly ended: boolean;
 }

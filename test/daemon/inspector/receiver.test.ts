@@ -29,14 +29,25 @@ async function start(workers: number): Promise<Daemon> {
   return daemon;
 }
 
-/** A receiver as the package makes it: it has nothing but an address. */
+/** What concerns conversations. */
 async function receiver(at: Daemon, wish: object = {}): Promise<StatelyInspectionEvent[]> {
+  const seen: StatelyInspectionEvent[] = [];
+  await receive(at, wish, (event) => {
+    if (/^\d/.test(event.sessionId)) seen.push(event);
+  });
+  return seen;
+}
+
+/** A receiver as the package makes it: it has nothing but an address. */
+async function receive(
+  at: Daemon,
+  wish: object,
+  take: (event: StatelyInspectionEvent) => void,
+): Promise<void> {
   const answer = await call(at, "/api/inspect/tickets", wish);
   const { socket } = (await answer.json()) as { socket: string };
-  const seen: StatelyInspectionEvent[] = [];
   const server = `${at.base.replace("http", "ws")}${socket}`;
-  createWebSocketReceiver({ server }).subscribe((event) => void seen.push(event));
-  return seen;
+  createWebSocketReceiver({ server }).subscribe(take);
 }
 
 const actors = (seen: readonly StatelyInspectionEvent[]) =>
@@ -117,6 +128,55 @@ describe.each([1, 2])("with %i workers", (workers) => {
     });
     await say(at, "2", "bo", "mhm", { mentions: ["ann"] });
     await soon(() => expect(events(seen)).toEqual(["message.received"]));
+  });
+});
+
+describe("deliveries, hosts and connections", () => {
+  const machines = (seen: readonly StatelyInspectionEvent[], kind: string) =>
+    seen.filter(({ sessionId }) => sessionId.startsWith(`${kind}/`));
+  const path = (seen: readonly StatelyInspectionEvent[]) =>
+    states(seen).map(({ event, snapshot }) => {
+      return `${event.type} ${JSON.stringify((snapshot as { value?: unknown }).value)}`;
+    });
+
+  test("have names that tell which they are, their own charts, and their steps", async () => {
+    const at = await start(1);
+    const seen: StatelyInspectionEvent[] = [];
+    await receive(at, {}, (event) => void seen.push(event));
+    await soon(() => {
+      const names = actors(seen).map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining(["host 0", "connection webhook/default"]));
+    });
+    await say(at, "1", "ann", "scout?", { mentions: ["scout"] });
+    await soon(() => expect(path(machines(seen, "delivery"))).toContain('confirm "sent"'));
+    const delivery = actors(machines(seen, "delivery"))[0];
+    expect(delivery?.name).toMatch(/^delivery \S+:0$/);
+    const own = machines(seen, "delivery").filter((one) => one.sessionId === delivery?.sessionId);
+    expect(path(own)).toEqual(['send "sending"', 'confirm "sent"']);
+    await at.runtime.crashHost();
+    await soon(() => {
+      expect(path(machines(seen, "host"))).toEqual(
+        expect.arrayContaining(['lost "restarting"', 'answered "ready"']),
+      );
+    });
+    for (const [kind, of] of [
+      ["delivery", delivery],
+      ["host", actors(machines(seen, "host"))[0]],
+    ] as const)
+      expect(createMachine(JSON.parse(of?.definition ?? "{}")).id).toBe(kind);
+    expect(JSON.stringify(seen)).not.toContain(canary);
+  });
+
+  test("a reader of one conversation is shown its deliveries and no others", async () => {
+    const at = await start(1);
+    const mine: StatelyInspectionEvent[] = [];
+    const other: StatelyInspectionEvent[] = [];
+    await receive(at, { key: roomKey }, (event) => void mine.push(event));
+    await receive(at, { key: "agent:main:webhook:group:attic" }, (event) => void other.push(event));
+    await say(at, "1", "ann", "scout?", { mentions: ["scout"] });
+    await soon(() => expect(path(machines(mine, "delivery"))).toContain('confirm "sent"'));
+    expect(actors(mine).map(({ name }) => name.split(" ")[0])).not.toContain("host");
+    expect(other).toEqual([]);
   });
 });
 

@@ -56,6 +56,7 @@ export async function startSmallServer() {
   const inspector = createInspector({
     clock,
     log,
+    events,
     metrics,
     readToken: read,
     page: "https://stately.ai/inspect",
