@@ -191,6 +191,8 @@ export const limits = {
   /** One call of a plugin's command, and the length of its answer. */
   commandMsMax: 10_000,
   commandAnswerUnitsMax: 12_000,
+  /** Side questions (`/btw`) that agents answer at a time. */
+  sideQuestionsCountMax: 4,
   /** One call of a plugin's hook. */
   hookMsMax: 2_000,
   /** Pending hook calls of one plugin; above it, its hooks are not called. */

@@ -3,11 +3,14 @@
  * memory only. Each starts at most once; a crash before it leaves it undone.
  */
 import { agentOf } from "../../domain/config/index.ts";
+import { limits } from "../../domain/limits.ts";
+import { cut } from "../../domain/sanitize.ts";
 import { isExtra } from "../../machines/commands/extension-commands.ts";
 import type { CommandDue, ConversationStatus } from "../../machines/events/effects.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
 import { answerByPlugin } from "./plugins.ts";
 import type { CommandPorts } from "./ports.ts";
+import { commandRow } from "./reply-row.ts";
 import { recordRestartNotice } from "./restart-notice.ts";
 import { approvalOf, otherRuns, runNamed } from "./subagents.ts";
 
@@ -22,6 +25,21 @@ const after: Readonly<Record<string, After>> = {
     if (isBusy(status)) return;
     const session = await store.sessionOf(conv);
     if (session !== null) await compaction.compact({ conv, key, agentId: agentIn(key) }, session);
+  },
+  async btw(ports, { asked }, step, [text = ""]) {
+    if (asked === null) return;
+    const { conv, key, at } = step;
+    const session = await ports.store.sessionOf(conv);
+    const author = { name: asked.author, isBot: false };
+    const question = { id: asked.messageId, at, author, text, attachments: [], replyTo: null };
+    const owner = { conv, key, agentId: ports.agentOf(key) };
+    const answer = await ports.sideQuestions.ask(owner, session, question);
+    const words =
+      answer.kind === "answer"
+        ? cut(answer.text, limits.commandAnswerUnitsMax)
+        : `/btw: no answer (${answer.reason}).`;
+    const named = asked.as === undefined ? words : `${asked.as}: ${words}`;
+    await ports.say(commandRow(ports.configs, { asked, step, text: named, index: 1 }));
   },
   async approve({ approvals: permits }, _, __, args) {
     const approval = approvalOf(args);

@@ -78,8 +78,9 @@ export function createCommandExecutor(ports: CommandPorts): CommandExecutor {
     const texts: string[] = [];
     for (const call of calls)
       if (!isExtra(call.command)) texts.push(await answerOf(answers, call as BuiltInCall, about));
-    if (texts.length === 0) return { writes, row: null };
-    const text = `${asked.as === undefined ? "" : `${asked.as}: `}${texts.join("\n\n")}`;
+    const said = texts.filter((text) => text !== "");
+    if (said.length === 0) return { writes, row: null };
+    const text = `${asked.as === undefined ? "" : `${asked.as}: `}${said.join("\n\n")}`;
     const row = commandRow(ports.configs, { asked, step, text });
     writes.push({ kind: "outbox", row });
     return { writes, row };

@@ -21,6 +21,7 @@ import type { HostStep } from "../protocol/host-protocol.ts";
 import type { Why } from "../protocol/runtime.ts";
 import type { Compaction } from "../sessions/compaction.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
+import type { SideQuestions } from "../sessions/side-questions.ts";
 import type { Approvals } from "./approvals.ts";
 import type { ExtensionCommands } from "./extension-commands.ts";
 
@@ -31,6 +32,7 @@ export interface CommandPorts {
   readonly configs: Configs;
   readonly sessions: Pick<Sessions, "opening">;
   readonly compaction: Pick<Compaction, "compact">;
+  readonly sideQuestions: SideQuestions;
   readonly agentOf: (key: string) => string;
   readonly canReact: (route: Route) => boolean;
   readonly why: (messageId: string) => Promise<readonly Why[]>;

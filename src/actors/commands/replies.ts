@@ -34,6 +34,10 @@ export function createAnswers(ports: CommandPorts): Answers {
     new: () => "A new session has begun.",
     reset: () => "A new session has begun.",
     stop: (_, { status }) => stopText(status),
+    // Taken out of the text where it is read; its message is the agent's.
+    steer: () => "",
+    // Answered by the agent, once the command is durable.
+    btw: () => "",
     activation: ([word], { status }) =>
       setTo("Activation", word, `${status.activation} (ladder, mention, always)`),
     send: ([word], { status }) => setTo("Sending answers", word, status.send),

@@ -76,19 +76,20 @@ function withoutCall(message: Inbound, units: number): Inbound {
 }
 
 /**
- * What the conversation of an agent that has the skill gets when a message asks for the skill. A
- * message with a command of an agent mentions that agent, in every room.
+ * What the conversation of an agent gets when a message asks for a skill that it has, or is for its
+ * running turn. A message with a command of an agent mentions that agent, in every room.
  */
-export function skillOf(
+export function forAgent(
   message: Inbound,
-  { skill }: Orders,
+  { skill, steers }: Orders,
   route: { readonly agentId: string } | undefined,
   { extensions: extras }: Pick<CommandIntake, "extensions">,
-): { readonly skill?: string; readonly message?: Inbound } {
+): { readonly skill?: string; readonly steer?: true; readonly message?: Inbound } {
   const has = extras.some(({ name, agentId }) => name === skill && agentId === route?.agentId);
-  if (skill === null || !has) return {};
+  if (steers !== true && (skill === null || !has)) return {};
   const mentions = [...message.mentions, { id: message.account, isSelf: true }];
-  return { skill, message: { ...message, mentions } };
+  const called = { ...message, mentions };
+  return skill === null ? { steer: true, message: called } : { skill, message: called };
 }
 
 export function editWithoutCommands(

@@ -26,7 +26,7 @@ import { type AccessRequest, decideIntake, type Intake } from "../../machines/ro
 import type { ResolvedRoute } from "../../machines/routing/routing.ts";
 import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
 import { sharesOf } from "./broadcast.ts";
-import { editWithoutCommands, orderRows, ordersIn, skillOf } from "./command-events.ts";
+import { editWithoutCommands, forAgent, orderRows, ordersIn } from "./command-events.ts";
 
 export interface PrepareContext {
   readonly config: EarshotConfig;
@@ -136,7 +136,7 @@ function prepareMessage(message: Inbound, intake: Intake, context: PrepareContex
     newEvent(
       conversationOf(key),
       context.cfg,
-      { ...whole, ...shares[place], ...skillOf(whole.message, orders, routes[place], context) },
+      { ...whole, ...shares[place], ...forAgent(whole.message, orders, routes[place], context) },
       named,
     ),
   );

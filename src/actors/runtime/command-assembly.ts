@@ -36,7 +36,7 @@ export function createExecutor(
 ): CommandExecutor {
   const { clock, ids, log, store, directory, version = null, control = null } = ports;
   const { isLocal } = directory;
-  const { sessions, compaction, approvals: permits, access } = parts();
+  const { sessions, compaction, sideQuestions, approvals: permits, access } = parts();
   return createCommandExecutor({
     clock,
     log,
@@ -44,6 +44,7 @@ export function createExecutor(
     configs,
     sessions,
     compaction,
+    sideQuestions,
     approvals: permits,
     access,
     version,

@@ -20,6 +20,7 @@ import type { TurnSlots } from "../protocol/turn-slots.ts";
 import type { Compaction } from "../sessions/compaction.ts";
 import type { SessionIndex } from "../sessions/session-index.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
+import type { SideQuestions } from "../sessions/side-questions.ts";
 import type { Summaries } from "../sessions/summarizer.ts";
 import type { TranscriptFiles } from "../sessions/transcript-files.ts";
 import type { TurnSessions } from "../sessions/turn-session.ts";
@@ -64,5 +65,6 @@ export interface SessionParts {
   readonly sessionIndex: SessionIndex;
   readonly summaries: Summaries;
   readonly compaction: Compaction;
+  readonly sideQuestions: SideQuestions;
   readonly turnSessions: TurnSessions;
 }

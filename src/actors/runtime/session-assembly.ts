@@ -12,6 +12,7 @@ import type { Supervisor } from "../protocol/supervisor.ts";
 import { createCompaction } from "../sessions/compaction.ts";
 import { createSessionIndex } from "../sessions/session-index.ts";
 import { createSessions } from "../sessions/session-registry.ts";
+import { createSideQuestions } from "../sessions/side-questions.ts";
 import { createSummaries } from "../sessions/summarizer.ts";
 import { createTranscriptCache } from "../sessions/transcript-cache.ts";
 import { createTranscriptFiles, type TranscriptFiles } from "../sessions/transcript-files.ts";
@@ -51,9 +52,17 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
   });
   const common = { clock, log, store, journal, sessions, projection };
   const compaction = createCompaction({ ...common, summaries, transcripts: tails, config });
+  const sideQuestions = createSideQuestions({
+    clock,
+    ids,
+    journal,
+    summaries,
+    transcripts: tails,
+    config,
+  });
   const turnSessions: TurnSessions = {
     enter: (turn, messages) => enterSession(common, turn, messages),
     remember: compaction.remember,
   };
-  return { sessions, projection, sessionIndex, summaries, compaction, turnSessions };
+  return { sessions, projection, sessionIndex, summaries, compaction, sideQuestions, turnSessions };
 }

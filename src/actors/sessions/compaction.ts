@@ -190,7 +190,10 @@ const sameTurn = (lines: readonly TranscriptLine[], at: number) =>
   lines[at - 1]?.turnId === lines[at]?.turnId;
 
 /** The newest entries that fit. */
-function newest(all: readonly TranscriptEntry[], capacity: number): readonly TranscriptEntry[] {
+export function newest(
+  all: readonly TranscriptEntry[],
+  capacity: number,
+): readonly TranscriptEntry[] {
   let left = capacity;
   const first = all.findLastIndex((entry) => {
     left -= estimateEntries([entry]);

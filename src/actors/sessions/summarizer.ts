@@ -1,11 +1,11 @@
 /**
- * Summaries
- * =========
- * Asks an agent for a summary in a turn of its own: it runs where the agent's turns run, with the
- * same limits of time and size, has no tools, and its text returns here instead of going to the
- * room. The conversation's machine is not involved.
+ * Summaries and side questions
+ * ============================
+ * Asks an agent for a summary, or something else, in a turn of its own: it runs where the agent's
+ * turns run, with the same limits of time and size, has no tools, and its text returns here instead
+ * of going to the room. The conversation's machine is not involved.
  */
-import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
+import { agentIn, type EarshotConfig } from "../../domain/config/index.ts";
 import type { Ids, SessionRow, TranscriptEntry } from "../../domain/ports/index.ts";
 import { defaultSessionSettings } from "../../domain/session.ts";
 import type { TurnReport, TurnRequest } from "../protocol/host-protocol.ts";
@@ -21,8 +21,11 @@ export interface SummariesPorts {
 }
 
 export interface SummaryRequest extends Pick<OrderedTurn, "conv" | "key" | "agentId"> {
-  readonly session: SessionRow;
+  /** Null: none yet. */
+  readonly session: SessionRow | null;
   readonly transcript: readonly TranscriptEntry[];
+  /** @default asks for a summary */
+  readonly prompt?: string;
 }
 
 export interface Summary {
@@ -120,11 +123,11 @@ export function createSummaries(ports: SummariesPorts): Summaries {
 }
 
 function orderFor(
-  { conv, key, agentId, session, transcript }: SummaryRequest,
+  { conv, key, agentId, session, transcript, prompt = ask }: SummaryRequest,
   turnId: string,
   { config, cfg }: SummariesPorts,
 ): TurnRequest {
-  const agent = agentOf(config(), agentId);
+  const agent = agentIn(config(), agentId, key);
   const chatKind = "direct";
   const quiet = { because: [], heardQuietly: 0, humans: 1, guardActive: false, creditWindowMs: 0 };
   return {
@@ -138,15 +141,15 @@ function orderFor(
     turn: 0,
     attempt: 1,
     system: agent.system,
-    prompt: ask,
-    messagesText: ask,
+    prompt,
+    messagesText: prompt,
     room: { chatKind, ...quiet },
     textLimit: Number.MAX_SAFE_INTEGER,
     edits: false,
     images: [],
     session: defaultSessionSettings,
     thinking: "off",
-    model: session.settings.model,
+    model: session?.settings.model ?? agent.model,
     watched: false,
     bare: true,
   };

@@ -25,6 +25,8 @@ export interface PendingMessage {
   readonly ack: string | null;
   /** What a "dropped while busy" note would say about it. */
   readonly gist: string;
+  /** Its author wants the running turn to take it in. */
+  readonly steer?: true;
 }
 
 /** A pending message as effects name it. */
@@ -66,6 +68,7 @@ export interface Flush extends Batch {
 export interface Arrival {
   readonly message: PendingMessage;
   readonly route: Route;
+  /** It waits for no other message: it has files, or is for the running turn. */
   readonly media: boolean;
   readonly group: string | null;
   readonly instant: boolean;

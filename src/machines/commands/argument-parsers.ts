@@ -19,6 +19,11 @@ export const word: Word = z.string().min(1).max(wordUnitsMax);
 /** One word of this form. */
 export const path = (form: RegExp): Word => z.string().max(wordUnitsMax).regex(form);
 
+/** Longer text after a command is no command. */
+export const freeTextUnitsMax = 8_000;
+/** Text as it was written. */
+export const freeText: Words = z.tuple([z.string().min(1).max(freeTextUnitsMax)]);
+
 /** One of these words in any case; `also`: other spellings of them. */
 export function choice(
   values: readonly string[],

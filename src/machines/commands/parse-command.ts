@@ -7,7 +7,7 @@ import { type Inbound, isForwarded } from "../../domain/message.ts";
 import type { TurnLevels } from "../../domain/session.ts";
 import type { Authority } from "../events/events.ts";
 import { isAbortWord } from "./abort-words.ts";
-import { execOf } from "./argument-parsers.ts";
+import { execOf, freeTextUnitsMax } from "./argument-parsers.ts";
 import { type BuiltInCall, type CommandCall, takeDirectives } from "./directives.ts";
 import { type ExtraCommand, type ExtraName, extraAt } from "./extension-commands.ts";
 import { afterResetTrigger } from "./reset-words.ts";
@@ -29,6 +29,8 @@ export interface Orders {
   readonly ended: boolean;
   /** A skill that the agent is asked to use for the message. */
   readonly skill: ExtraName | null;
+  /** The text is for the running turn, if there is one. */
+  readonly steers?: true;
 }
 
 export interface OrderRules {
@@ -66,6 +68,7 @@ export function readOrders(message: Inbound, rules: OrderRules): Orders {
   const bare = message.attachments.length === 0;
   if (left === "" && bare) return { ...ended([{ command: "new", args: [] }]), resets: true };
   const alone = says && left === null && bare ? wholeCommand(message, rules.authority) : null;
+  if (alone?.command === "steer") return { ...noOrders(alone.args[0] ?? ""), steers: true };
   if (alone !== null) return ended([alone]);
   const extra = says && left === null ? extraOf(message, rules) : null;
   if (extra !== null && extra.agentId === null)
@@ -123,14 +126,17 @@ function beside(calls: readonly BuiltInCall[]): Pick<Orders, "calls" | "quiet" |
 /** The message as one command; null: it is none, or one among other words. */
 function wholeCommand(message: Inbound, authority: Authority): BuiltInCall | null {
   const text = message.text.trim();
-  if (text.length > commandUnitsMax) return null;
+  if (text.length > commandUnitsMax + freeTextUnitsMax) return null;
   const [mark, word = "", name] = whole.exec(text) ?? [];
   const command = mark === undefined ? undefined : commandNamed(word);
   if (mark === undefined || command === undefined) return null;
   if (name !== undefined && !message.mentions.some(({ isSelf }) => isSelf)) return null;
   const spec = specOf(command);
   if (spec.form === "own" || (spec.who === "owner" && !authority.owner)) return null;
-  const given = text.slice(mark.length).replace(/^:/u, "").split(/\s+/u).filter(Boolean);
+  const rest = text.slice(mark.length).replace(/^:/u, "").trim();
+  const isText = spec.form === "text";
+  if (text.length > commandUnitsMax && !isText) return null;
+  const given = (isText ? [rest] : rest.split(/\s+/u)).filter(Boolean);
   const args = spec.args.safeParse(given).data;
   if (args !== undefined) {
     const call = { command, args };

@@ -19,6 +19,7 @@ import {
   choice,
   debugWords,
   execWords,
+  freeText,
   listWords,
   maybe,
   modelWord,
@@ -45,9 +46,10 @@ export interface CommandSpec {
   readonly menu: boolean;
   /**
    * How it is recognised. `whole`: only as the whole message; `inline`: also among other words, from
-   * which it is taken out; `own`: by words of its own (an abort word, `session.resetTriggers`).
+   * which it is taken out; `own`: by words of its own (an abort word, `session.resetTriggers`);
+   * `text`: as the whole message, and everything after it is one argument, as it was written.
    */
-  readonly form: "whole" | "inline" | "own";
+  readonly form: "whole" | "inline" | "own" | "text";
 }
 
 const levels = (list: readonly string[]) => list.join("|");
@@ -102,6 +104,22 @@ export const commandTable = {
     form: "own",
     help: "Ends your turn that is running; what you have waiting is read with your next message",
     example: "/stop",
+  },
+  steer: {
+    ...plain,
+    args: freeText,
+    usage: "<text>",
+    form: "text",
+    help: "Gives the text to your turn that is running; without one it is a message as usual",
+    example: "/steer only the vegetarian ones",
+  },
+  btw: {
+    ...plain,
+    args: freeText,
+    usage: "<question>",
+    form: "text",
+    help: "A question beside the conversation: the session and a running turn are not changed by it",
+    example: "/btw when did we book?",
   },
   activation: {
     ...plain,

@@ -165,7 +165,7 @@ function showsTypingFromStart(context: ConversationContext, { message }: Engagem
 
 function arrivalOf(
   { settings }: ConversationContext,
-  { at, seq, message }: MessageReceived,
+  { at, seq, message, steer }: MessageReceived,
   instant: boolean,
 ): Arrival {
   const summarizes = settings.queue.drop === "summarize";
@@ -177,9 +177,10 @@ function arrivalOf(
       author: message.author.id,
       ack: settings.ackReaction,
       gist: summarizes ? oneLine(`${message.author.name}: ${message.text}`, gistUnitsMax) : "",
+      ...(steer === undefined ? {} : { steer }),
     },
     route: routeOf(message),
-    media: message.attachments.length > 0 || message.groupId !== undefined,
+    media: message.attachments.length > 0 || message.groupId !== undefined || steer === true,
     group: message.groupId ?? null,
     instant,
   };

@@ -23,6 +23,9 @@ import type { Step } from "./step.ts";
 export const answersOf = ({ blocks, asides = [] }: Run): number => blocks - asides.length;
 
 const steers = (mode: string) => mode === "steer" || mode === "steer-backlog";
+/** Its author said so. */
+const asksToSteer = ({ messages }: Pick<Flush, "messages">) =>
+  messages.some(({ steer }) => steer === true);
 
 /** A batch has joined the line: it is offered to the running agent, or stops it. */
 export function reachAgent(step: Step, batch: Forming, at: Millis): void {
@@ -30,8 +33,9 @@ export function reachAgent(step: Step, batch: Forming, at: Millis): void {
   const { run, settings } = step.context;
   if (run === null || run.abortedBy !== null) return;
   const { mode } = settings.queue;
-  if (mode === "interrupt" && samePerson(askedBy(run), batch)) interrupt(step, run, at);
-  if (steers(mode) && sameRoute(batch.route, run.order.route)) offer(step, run);
+  const asks = asksToSteer(batch);
+  if (mode === "interrupt" && !asks && samePerson(askedBy(run), batch)) interrupt(step, run, at);
+  if ((steers(mode) || asks) && sameRoute(batch.route, run.order.route)) offer(step, run);
 }
 
 /** A turn that nobody asked for ends for a person who is to be answered, so its turn slot is free. */
@@ -42,23 +46,28 @@ export function stopHeartbeat(step: Step): void {
 
 /** Other agents have ended: the running one may take in what waited for them. */
 export function offerLine(step: Step): void {
-  const { run, settings } = step.context;
-  if (run !== null && run.abortedBy === null && steers(settings.queue.mode)) offer(step, run);
+  const { run } = step.context;
+  if (run !== null && run.abortedBy === null) offer(step, run);
 }
 
 /**
- * Offers what the turn's own people have waiting in its place, and how they changed what it answers;
- * anybody else gets an answer of their own. The runner knows what its agent has taken before.
+ * Offers what the turn's own people have waiting in its place, and how they changed what it answers; in
+ * modes that do not steer, only what its author wants to be offered (`/steer`).
+ * Anybody else gets an answer of their own. The runner knows what its agent has taken before.
  */
 function offer({ context, effects }: Step, run: Run): void {
   if (run.left === true) return;
   const { turnId, route } = run.order;
   const asked = askedBy(run);
+  const all = steers(context.settings.queue.mode);
   const line = freeLine(context.inbox, context.relays).filter(
     (flush) =>
-      flush.steeredAt === null && sameRoute(flush.route, route) && samePerson(asked, flush),
+      flush.steeredAt === null &&
+      (all || asksToSteer(flush)) &&
+      sameRoute(flush.route, route) &&
+      samePerson(asked, flush),
   );
-  const edits = editsOf(context.notes, run.batch);
+  const edits = all ? editsOf(context.notes, run.batch) : [];
   const batch = withNotes(
     line.flatMap(({ messages }) => messages.map(refOf)),
     edits,

@@ -37,6 +37,8 @@ export interface MessageReceived {
   readonly levels?: TurnLevels;
   /** A skill of this conversation's agent that it asks for (`skill:<name>`). */
   readonly skill?: string;
+  /** It is for the running turn, if there is one (`/steer`). */
+  readonly steer?: true;
   /** The text as it came, where something it orders was taken out of it. */
   readonly said?: string;
   /** The channel's latest read of the room's member list, if one was in the cache. */

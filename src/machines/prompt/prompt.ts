@@ -91,6 +91,14 @@ export function composeSteered(messages: readonly PromptMessage[], fence: string
   );
 }
 
+const asideHeading =
+  "## Side question (answer it shortly; neither it nor your answer becomes part of the conversation)";
+
+/** A question beside the conversation (`/btw`). */
+export function composeAside(message: PromptMessage, fence: string): string {
+  return fenced(asideHeading, [envelope(message, fence)], fence);
+}
+
 function notice(input: PromptInput): string {
   const lines: string[] = [];
   if (input.introduce) lines.push(introduction(input));

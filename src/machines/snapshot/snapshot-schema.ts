@@ -33,6 +33,7 @@ const message = z.strictObject({
   editSeq: seq.exactOptional(),
   ack: z.string().nullable(),
   gist: z.string(),
+  steer: z.literal(true).exactOptional(),
 });
 const batch = {
   route,

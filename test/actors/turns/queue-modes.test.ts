@@ -108,8 +108,9 @@ describe.each(modes)("mode %s", (mode) => {
 });
 
 describe("an agent that listens", () => {
-  const listening = (mode: Mode) =>
+  const listening = (mode: Mode, more: Record<string, unknown> = {}) =>
     started({
+      ...more,
       agents: { defaults: { driver: { kind: "steered", steps: 4 } } },
       messages: { queue: { mode } },
     });
@@ -123,6 +124,31 @@ describe("an agent that listens", () => {
     expect(why?.fate).toMatchObject({ turn: 1, outcome: "replied" });
     const [other] = await world.runtime.why("three");
     expect(other?.fate).toMatchObject({ turn: 2, outcome: "replied" });
+  });
+
+  test("collect: /steer gives its text to the turn that runs, whatever else waits", async () => {
+    const world = await listening("collect", { commands: { allowFrom: { telegram: ["ann"] } } });
+    await world.say("one", { id: "one", direct: true });
+    await world.pass(1_000);
+    await world.say("two", { id: "two", direct: true });
+    await world.pass(600);
+    await world.say("/steer three\nfour", { id: "three", direct: true });
+    await world.pass(60_000);
+    expect(world.sent.map(({ text }) => text)).toEqual(["one + Ann: three\n  four", "two"]);
+    const [why] = await world.runtime.why("three");
+    expect(why?.fate).toMatchObject({ turn: 1, outcome: "replied" });
+    await world.say("/steer five", { id: "five", direct: true });
+    await world.pass(60_000);
+    expect(world.sent.at(-1)?.text).toBe("five");
+  });
+
+  test("without authority /steer is text like any other", async () => {
+    const world = await listening("collect");
+    await world.say("one", { id: "one", direct: true });
+    await world.pass(1_000);
+    await world.say("/steer two", { id: "two", direct: true });
+    await world.pass(60_000);
+    expect(world.sent.map(({ text }) => text)).toEqual(["one", "/steer two"]);
   });
 
   test("steer-backlog: the same, where the turn answered", async () => {

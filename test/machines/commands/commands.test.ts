@@ -128,8 +128,10 @@ describe("the table", () => {
 
   test("gives examples that are read as what they show", () => {
     for (const [name, { example, form }] of commandList) {
-      const { calls, ended } = read(example);
-      expect(ended).toBe(true);
+      const { calls, ended, steers = false, text } = read(example);
+      expect([name, ended, steers]).toEqual([name, name !== "steer", name === "steer"]);
+      if (steers) expect(`/steer ${text}`).toBe(example);
+      if (steers) continue;
       if (form !== "own") expect(calls.map(({ command }) => command)).toEqual([name]);
     }
   });
