@@ -30,6 +30,11 @@ export const logTable: readonly LogEvent[] = [
       "message.denied",
       "A message was refused because its author may not speak; logged at a limited rate.",
     ],
+    [
+      "message.redelivered",
+      "A platform delivered a message again, and the copy was dropped: one line per account in a minute, " +
+        "with the copies since the line before.",
+    ],
     ["access.asked", "A stranger asked for access and got a code."],
     ["access.claimed", "A claim code gave somebody access."],
     [

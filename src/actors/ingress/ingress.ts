@@ -39,6 +39,7 @@ import type { Heartbeats } from "../turns/heartbeats.ts";
 import { type Claim, createDedupe } from "./dedupe.ts";
 import { createFirstReads } from "./first-reads.ts";
 import { type PrepareContext, type Prepared, prepare } from "./prepare-event.ts";
+import { createRedeliveries } from "./redelivery-log.ts";
 
 export interface IngressPorts {
   readonly clock: Clock;
@@ -97,6 +98,7 @@ export function createIngress(ports: IngressPorts): Ingress {
   const dedupe = createDedupe(clock, entries, ttlMs);
   const extras = createExtensionCommands(ports);
   const denials = createDenials(clock, ports.log);
+  const redeliveries = createRedeliveries(clock, ports.log);
   let pending = 0;
   let reading = 0;
   let refused = 0;
@@ -243,6 +245,7 @@ export function createIngress(ports: IngressPorts): Ingress {
   function report({ prepared }: Taken, { receivers }: IngestOutcome, since: Millis): void {
     const { message, explanation } = prepared;
     if (message === null) return;
+    if (receivers.some(({ verdict }) => verdict?.decision === "duplicate")) redeliveries(message);
     for (const { key, verdict } of receivers) {
       if (verdict === null) continue;
       emit.ended?.(message, key, verdict, since);

@@ -55,6 +55,7 @@ export type Need = Shape<typeof needSchema>;
 const healthConnectionSchema = connectionSchema.extend({
   name: text.describe("name of the channel"),
   heardAt: millis.describe("when it last received a message; 0: not since the start"),
+  duplicates: count.describe("copies of messages that it brought since the start"),
 });
 export type HealthConnection = Shape<typeof healthConnectionSchema>;
 

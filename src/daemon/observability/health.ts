@@ -16,6 +16,8 @@ import type { Health, HealthConnection, HealthSlots, Need } from "../api-types/h
 export interface RoomFacts {
   /** When an account last brought a message; 0: not since the start. */
   heardAt(channel: string, account: string): Millis;
+  /** Copies of messages that an account brought since the start. */
+  duplicatesOf(channel: string, account: string): number;
   /** Copies of messages received since the start. */
   readonly duplicates: number;
   /** A room's name for people; complete once `load` has read the store. */
@@ -70,6 +72,7 @@ export function createHealth(ports: HealthPorts): HealthService {
           detail: connection.detail === null ? null : oneLine(connection.detail, textShownUnitsMax),
           name: nameOf(connection.channel),
           heardAt: ports.roomList.heardAt(connection.channel, connection.account),
+          duplicates: ports.roomList.duplicatesOf(connection.channel, connection.account),
         }),
       ),
       hosts: status.hosts,

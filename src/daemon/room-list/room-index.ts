@@ -35,6 +35,14 @@ const sparedMax = 8;
 
 type RoomListener = Required<Pick<RuntimeListener, "decided" | "ended" | "changed" | "edited">>;
 
+/** What is known of an account since the start. */
+interface AccountFacts {
+  /** When it last brought a message. */
+  at: Millis;
+  /** Copies of messages that it brought. */
+  duplicates: number;
+}
+
 export class RoomIndex {
   readonly activity = new ActivityWindow();
   /** Rooms shown on a page that changed since this was last cleared. */
@@ -51,8 +59,7 @@ export class RoomIndex {
   readonly #rooms = new Map<number, Room>();
   /** Chats, to the room that receives their messages. */
   readonly #places = new Map<string, Room>();
-  /** When each account last brought a message. */
-  readonly #accounts = new Map<string, { at: Millis }>();
+  readonly #accounts = new Map<string, AccountFacts>();
   #direct = 0;
   /** The journal's last row at the start; later rows are noted as they happen. */
   readonly #lastSeqAtStart: Promise<number>;
@@ -87,8 +94,12 @@ export class RoomIndex {
     ended: (message, key, verdict) => {
       const now = this.#ports.clock.now();
       this.activity.countMessage(now, false);
-      this.accountOf(message).at = now;
-      if (verdict.decision === "duplicate") this.duplicates += 1;
+      const account = this.accountOf(message);
+      account.at = now;
+      if (verdict.decision === "duplicate") {
+        this.duplicates += 1;
+        account.duplicates += 1;
+      }
       const known = key === null ? null : this.#rooms.get(conversationOf(key).conv);
       const room = known ?? this.#places.get(placeOf(message));
       if (room !== undefined) this.#note(room, message, verdict, now);
@@ -158,11 +169,11 @@ export class RoomIndex {
     return this.#beyond > 0;
   }
 
-  accountOf({ channel, account }: Pick<Inbound, "channel" | "account">): { at: Millis } {
+  accountOf({ channel, account }: Pick<Inbound, "channel" | "account">): AccountFacts {
     const name = `${channel}\n${account}`;
     let entry = this.#accounts.get(name);
     if (entry === undefined) {
-      entry = { at: 0 };
+      entry = { at: 0, duplicates: 0 };
       this.#accounts.set(name, entry);
     }
     return entry;

@@ -21,6 +21,8 @@ import { type RoomsReader, wordsOf } from "./viewport.ts";
 export interface RoomList {
   /** When an account last brought a message; 0: not since the start. */
   heardAt(channel: string, account: string): Millis;
+  /** Copies of messages that an account brought since the start. */
+  duplicatesOf(channel: string, account: string): number;
   /** Copies of messages received since the start. */
   readonly duplicates: number;
   /** A room's name for people. */
@@ -66,6 +68,7 @@ export function createRoomList(ports: RoomListPorts): RoomList {
       return roomIndex.duplicates;
     },
     heardAt: (channel, account) => roomIndex.accountOf({ channel, account }).at,
+    duplicatesOf: (channel, account) => roomIndex.accountOf({ channel, account }).duplicates,
     titleOf(key) {
       const { conv } = conversationOf(key);
       return (roomIndex.get(conv) ?? new Room(conv, key)).title;

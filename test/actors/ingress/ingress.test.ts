@@ -3,6 +3,8 @@
  * acknowledged.
  */
 import { expect, test } from "vitest";
+import { createRedeliveries } from "../../../src/actors/ingress/redelivery-log.ts";
+import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { ChannelEvent } from "../../../src/domain/ports/index.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
@@ -38,6 +40,33 @@ test("a redelivery is a duplicate: told as one, applied once, also after a resta
   expect(reported.filter((line) => line === "m1 observe")).toHaveLength(1);
   expect(reported.filter((line) => line === "m1 duplicate")).toHaveLength(2);
   expect(await world.store.lastSeq()).toBe(2);
+});
+
+test("redeliveries are logged once a minute for each account", async () => {
+  const world = await new World().start();
+  const deliver = (account: string) =>
+    world.runtime.ingest("telegram", account, [message("m1", { account })]);
+  const lines = () => world.logged.filter(({ event }) => event === "message.redelivered").length;
+  for (const account of ["default", "other"]) await deliver(account);
+  expect(lines()).toBe(0);
+  for (let copy = 0; copy < 5; copy += 1) await deliver("default");
+  await deliver("other");
+  expect(lines()).toBe(2);
+  await world.pass(60_000);
+  for (let copy = 0; copy < 5; copy += 1) await deliver("default");
+  expect(lines()).toBe(3);
+});
+
+test("each line says how many copies came since the one before", () => {
+  const clock = new SimulatedClock();
+  const copies: unknown[] = [];
+  const count = createRedeliveries(clock, (_level, _event, fields) => copies.push(fields?.copies));
+  const copy = { id: "m1", channel: "telegram", account: "default" };
+  for (let second = 0; second < 150; second += 1) {
+    count(copy);
+    clock.moveTo(clock.now() + 1_000);
+  }
+  expect(copies).toEqual([1, 60, 60]);
 });
 
 test("a copy that comes while the first is being stored waits for it", async () => {

@@ -1,9 +1,11 @@
 /** Watching the list of rooms while its store cannot be read. */
+
 import { expect, test } from "vitest";
 import { nothingLive } from "../../../src/actors/protocol/conversation-summary.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import type { RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
 import { createRoomList } from "../../../src/daemon/room-list/room-list.ts";
+import { inboundSchema } from "../../../src/domain/message.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const lookAtAll: RoomsLook = {
@@ -88,6 +90,16 @@ test("nobody is told anything, and no host is asked, while nobody watches", asyn
   expect(rows).toHaveLength(10);
   expect(rows.every(({ recent }) => recent === "o".repeat(22))).toBe(true);
   expect(rooms.heardAt("webhook", "default")).toBe(at);
+  const copy = { channel: "webhook", account: "default", chat: { id: "r1", kind: "group" } };
+  const verdict = { decision: "duplicate", rule: "duplicate", credit: "none" } as const;
+  rooms.listener.ended?.(
+    inboundSchema.parse({ ...copy, id: "m", author: { id: "a" } }),
+    null,
+    verdict,
+    at,
+  );
+  expect(rooms.duplicatesOf("webhook", "default")).toBe(1);
+  expect(rooms.duplicatesOf("webhook", "other")).toBe(0);
 });
 
 test("what was noted as it happened is not read again, and nobody waits for the rest", async () => {

@@ -36,6 +36,7 @@ export function Connections({ connections, now }: ConnectionsProps) {
                 <th class="num opt">For</th>
                 <th class="num">Last heard</th>
                 <th class="num opt">Reconnects</th>
+                <th class="num opt">Duplicates</th>
               </tr>
             </thead>
             <tbody>
@@ -55,6 +56,7 @@ export function Connections({ connections, now }: ConnectionsProps) {
                     {connection.heardAt === 0 ? "–" : age(now - connection.heardAt)}
                   </td>
                   <td class="num opt">{amount(Math.max(0, connection.connects - 1))}</td>
+                  <td class="num opt">{amount(connection.duplicates)}</td>
                 </tr>
               ))}
             </tbody>
