@@ -179,6 +179,10 @@ export const limits = {
   schedulesMax: 500,
   /** UTF-16 units of a text or a prompt of the schedule. */
   scheduleUnitsMax: 4_000,
+  /** Entries that the agent of one conversation may have there. */
+  schedulesOwnMax: 20,
+  /** An agent's own entries are due at most this often. */
+  scheduleAgentMsMin: 900_000,
   /** What was due longer ago is not said any more. */
   scheduleLateMsMax: 3_600_000,
   /** Prompts that wait for their turns in one conversation; more are dropped. */

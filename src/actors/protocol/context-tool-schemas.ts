@@ -18,7 +18,16 @@ export const contextToolInputs = {
     query: z.string().trim().min(1).max(limits.searchQueryUnitsMax),
     limit: z.number().int().min(1).max(limits.searchHitsMax).default(10),
   }),
+  schedule: z.strictObject({
+    action: z.enum(["create", "list", "remove"]),
+    name: z.string().trim().min(1).max(40).optional(),
+    cron: z.string().max(128).optional(),
+    at: z.string().max(64).optional(),
+    time_zone: z.string().max(64).optional(),
+    prompt: z.string().max(limits.scheduleUnitsMax).optional(),
+  }),
 } as const;
+export type ScheduleInput = z.output<typeof contextToolInputs.schedule>;
 export type ContextToolName = keyof typeof contextToolInputs;
 
 export const contextToolPurposes: Readonly<Record<ContextToolName, string>> = {
@@ -26,6 +35,10 @@ export const contextToolPurposes: Readonly<Record<ContextToolName, string>> = {
     "List the files of the recent messages of this conversation, newest first, with their ids.",
   attachment_fetch:
     "What is in a file: its text, transcript or description. Takes an attachment_id.",
+  schedule:
+    "Prompts for yourself at set times, in this chat: create one with a name, a prompt and either " +
+    "cron (five fields, with a time_zone like Europe/Berlin) or at (like " +
+    "2026-12-24T18:00:00+01:00), list yours, or remove one by its name.",
   history_search: "Search this session for words, newest first. Plain text, no wildcards.",
 };
 

@@ -12,8 +12,10 @@ export interface ScheduleRun {
 
 export interface ScheduleEntry {
   readonly name: string;
-  /** Of the config, or added by a command. */
-  readonly origin: "config" | "added";
+  /** Of the config, added by a command, or by an agent for its conversation. */
+  readonly origin: "config" | "added" | "agent";
+  /** Session key of the conversation whose agent added it; null: no agent did. */
+  readonly owner: string | null;
   readonly spec: Schedule;
   readonly paused: boolean;
   /** When it is due next; null: paused, or never again. */
@@ -27,6 +29,8 @@ export interface ScheduleOperator {
   list(): readonly ScheduleEntry[];
   /** "taken": another entry has the name. */
   add(spec: Schedule): Promise<"added" | "taken" | "full">;
+  /** As `add`, for the agent of a conversation: names are its own. */
+  addFor(owner: string, spec: Schedule): Promise<"added" | "taken" | "full">;
   /** False: unknown. What falls due during a pause is not said after it. */
   pause(name: string, paused: boolean): Promise<boolean>;
   /** "configured": it is in the config file, and removed there. */

@@ -30,6 +30,7 @@ import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import type { QuarantinedEvent, RuntimePorts } from "../protocol/runtime.ts";
 import type { Effects, Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
+import { useScheduleTool } from "../schedules/schedule-tool.ts";
 import { createSchedules } from "../schedules/schedules.ts";
 import { createSessionStart } from "../sessions/session-start.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
@@ -170,7 +171,16 @@ class Assembly {
       config: () => configs.current(),
       agentOf: (key) => this.#agentOf(key),
     });
-    const asks = createContextTools({ clock, log, ids: ports.ids, digest, store, media });
+    const asks = createContextTools({
+      clock,
+      log,
+      ids: ports.ids,
+      digest,
+      store,
+      media,
+      schedule: (turn, input) =>
+        useScheduleTool({ schedules, wall, agentOf: (key) => this.#agentOf(key) }, turn, input),
+    });
     const outgoing = createOutgoing({
       clock,
       log,
@@ -192,10 +202,11 @@ class Assembly {
       append: (events, writes) => this.#append(events, writes),
       onBeat: (key, why) => this.#system({ system: "heartbeat", key, skipped: why }),
     });
+    const wall = ports.wall ?? (() => clock.now());
     const speaker = createSpeaker(ports, () => this.parts);
     const schedules = createSchedules({
       clock,
-      wall: ports.wall ?? (() => clock.now()),
+      wall,
       log,
       store,
       config: () => configs.current(),

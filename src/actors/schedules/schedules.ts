@@ -12,6 +12,7 @@
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
+import { hash52 } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { Clock, Log, MetaWrite, Store, TimerHandle } from "../../domain/ports/index.ts";
@@ -34,6 +35,8 @@ export interface SchedulePorts {
 /** As stored. */
 interface State {
   readonly spec: Schedule;
+  /** Absent: no agent added it. */
+  readonly owner?: string;
   /** The last due time that was dealt with, or when the entry began. */
   anchor: Millis;
   paused: boolean;
@@ -57,10 +60,16 @@ export function createSchedules(ports: SchedulePorts): Schedules {
   let started = false;
   let stopped = false;
 
-  const writeOf = (name: string, { spec, anchor, paused, last }: State): MetaWrite => ({
+  const writeOf = (name: string, { spec, owner, anchor, paused, last }: State): MetaWrite => ({
     kind: "meta",
     name: nameOf(name),
-    value: JSON.stringify({ spec, anchor, paused, last } satisfies State),
+    value: JSON.stringify({
+      spec,
+      ...(owner === undefined ? {} : { owner }),
+      anchor,
+      paused,
+      last,
+    } satisfies State),
   });
   const gone = (name: string): MetaWrite => ({ kind: "meta", name: nameOf(name), value: "" });
   function index(): MetaWrite {
@@ -102,7 +111,10 @@ export function createSchedules(ports: SchedulePorts): Schedules {
     const names = JSON.parse((await ports.store.meta(indexName)) ?? "[]") as string[];
     for (const name of names) {
       const state = await stored(name);
-      if (state !== null) entries.set(name, { ...state, origin: "added", busy: false });
+      if (state !== null) {
+        const origin = state.owner === undefined ? "added" : "agent";
+        entries.set(name, { ...state, origin, busy: false });
+      }
     }
     await adopt();
   }
@@ -153,7 +165,7 @@ export function createSchedules(ports: SchedulePorts): Schedules {
       if (run === null || entries.get(name) !== entry) return;
       entry.anchor = due ?? now;
       entry.last = run;
-      const isOver = entry.origin === "added" && dueOf(entry) === null && !entry.paused;
+      const isOver = entry.origin !== "config" && dueOf(entry) === null && !entry.paused;
       if (isOver) entries.delete(name);
       await ports.keep(isOver ? [gone(name), index()] : [writeOf(name, entry)]);
       ports.onRun(name, run);
@@ -169,7 +181,7 @@ export function createSchedules(ports: SchedulePorts): Schedules {
   /** Null: the store fails, and it is tried again. */
   async function runOf(
     name: string,
-    { spec }: Entry,
+    { spec, owner }: Entry,
     due: Millis,
     timely: boolean,
   ): Promise<ScheduleRun | null> {
@@ -178,7 +190,7 @@ export function createSchedules(ports: SchedulePorts): Schedules {
       return { due, result: "skipped" };
     }
     try {
-      await ports.say(speechOf(name, spec, due));
+      await ports.say(speechOf(name, spec, due, owner !== undefined));
       return { due, result: "said" };
     } catch (error) {
       if (stopped) return null;
@@ -187,6 +199,17 @@ export function createSchedules(ports: SchedulePorts): Schedules {
       log("error", "schedule.failed", { name, error: why });
       return { due, result: "failed", why };
     }
+  }
+
+  async function put(name: string, spec: Schedule, by: Pick<Entry, "origin" | "owner">) {
+    if (entries.has(name)) return "taken";
+    if (entries.size >= limits.schedulesMax) return "full";
+    const anchor = anchorOf(spec);
+    const entry: Entry = { spec, anchor, paused: false, last: null, busy: false, ...by };
+    entries.set(name, entry);
+    await ports.keep([writeOf(name, entry), index()]);
+    arm();
+    return "added";
   }
 
   return {
@@ -204,28 +227,18 @@ export function createSchedules(ports: SchedulePorts): Schedules {
         .map(([name, entry]) => ({
           name,
           origin: entry.origin,
+          owner: entry.owner ?? null,
           spec: entry.spec,
           paused: entry.paused,
           next: dueOf(entry),
           last: entry.last,
         }))
         .sort((a, b) => (a.next ?? Infinity) - (b.next ?? Infinity)),
-    async add(spec) {
-      const { name } = spec;
-      if (entries.has(name)) return "taken";
-      if (entries.size >= limits.schedulesMax) return "full";
-      const entry: Entry = {
-        spec,
-        anchor: anchorOf(spec),
-        paused: false,
-        last: null,
-        origin: "added",
-        busy: false,
-      };
-      entries.set(name, entry);
-      await ports.keep([writeOf(name, entry), index()]);
-      arm();
-      return "added";
+    add: (spec) => put(spec.name, spec, { origin: "added" }),
+    async addFor(owner, spec) {
+      const own = [...entries.values()].filter((entry) => entry.owner === owner);
+      if (own.length >= limits.schedulesOwnMax) return "full";
+      return put(ownName(owner, spec.name), spec, { origin: "agent", owner });
     },
     async pause(name, paused) {
       const entry = entries.get(name);
@@ -254,7 +267,15 @@ export function createSchedules(ports: SchedulePorts): Schedules {
   };
 }
 
-function speechOf(name: string, { to, agent, text, prompt }: Schedule, due: Millis): Speech {
+/** The name of an agent's entry, which no entry of another conversation can have. */
+const ownName = (owner: string, name: string) => `${hash52(owner).toString(36)} ${name}`;
+
+function speechOf(
+  name: string,
+  { to, agent, text, prompt, name: shown }: Schedule,
+  due: Millis,
+  own: boolean,
+): Speech {
   const { id, kind } = to.chat;
   return {
     id: `schedule|${name}|${new Date(due).toISOString()}`,
@@ -263,6 +284,6 @@ function speechOf(name: string, { to, agent, text, prompt }: Schedule, due: Mill
     text: text ?? prompt ?? "",
     turn: prompt !== undefined,
     replyTo: null,
-    by: `schedule ${name}`,
+    by: own ? `a note that you left yourself: ${shown}` : `schedule ${shown}`,
   };
 }

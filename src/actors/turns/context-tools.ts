@@ -1,5 +1,5 @@
 /**
- * `attachment_list`, `attachment_fetch` and `history_search`, for the conversation of the asking
+ * `attachment_list`, `attachment_fetch`, `history_search` and `schedule`, for the conversation of the asking
  * turn and no other: the conversation is taken from what was recorded when the turn was composed,
  * never from the request. Every answer is text, including refusals, and arrives within a time
  * limit. Text of a room is fenced as in a prompt.
@@ -8,12 +8,17 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { fold } from "../../domain/fold-text.ts";
 import { limits } from "../../domain/limits.ts";
+import type { Route } from "../../domain/message.ts";
 import type { Clock, Digest, Ids, Log, MediaReading, Store } from "../../domain/ports/index.ts";
 import { late, within } from "../../domain/ports/within.ts";
 import { cut } from "../../domain/sanitize.ts";
 import type { MessageRef } from "../../machines/events/effects.ts";
 import { escapeLabel, escapeRoomText } from "../../machines/prompt/escape.ts";
-import { contextToolInputs, isContextTool } from "../protocol/context-tool-schemas.ts";
+import {
+  contextToolInputs,
+  isContextTool,
+  type ScheduleInput,
+} from "../protocol/context-tool-schemas.ts";
 import type { ContextAnswer, ContextQuestion } from "../protocol/host-protocol.ts";
 import {
   type FoundMessage,
@@ -31,6 +36,7 @@ export interface ContextToolPorts {
   readonly digest: Digest;
   readonly store: Store;
   readonly media: Pick<Media, "readOne" | "pictureOne">;
+  readonly schedule: (turn: AskingTurn, input: ScheduleInput) => Promise<string>;
 }
 
 /** A composed turn: its conversation, and what it was shown. */
@@ -38,6 +44,8 @@ export interface AskingTurn {
   readonly turnId: string;
   readonly conv: number;
   readonly key: string;
+  /** Where it answers. */
+  readonly route: Route;
   /** Journal number of the event that started it; later events are queued or overheard. */
   readonly since: number;
   readonly refs: readonly MessageRef[];
@@ -104,6 +112,8 @@ function perform(
       return fetchOne(ports, turn, input as Input<"attachment_fetch">);
     case "history_search":
       return search(ports, turn, input as Input<"history_search">);
+    case "schedule":
+      return ports.schedule(turn, input as Input<"schedule">);
   }
 }
 

@@ -56,7 +56,7 @@ function skillsFor(
  */
 async function readTurn(
   ports: ComposerPorts,
-  { turnId, batch: addressed, context: overheard }: TurnRun,
+  { turnId, route, batch: addressed, context: overheard }: TurnRun,
   { conv, key, seq }: HostStep,
   signal: AbortSignal,
 ): Promise<Pick<Shown, "batch" | "context" | "missing"> & { images: readonly AgentImage[] }> {
@@ -66,7 +66,14 @@ async function readTurn(
   signal.throwIfAborted();
   const batch = read.map((message, index) => ({ ...message, ...shown[index] }));
   const { shown: context, missing } = await readOverheard(ports, overheard);
-  ports.contextTools.opened({ turnId, conv, key, since: seq, refs: [...overheard, ...addressed] });
+  ports.contextTools.opened({
+    turnId,
+    conv,
+    key,
+    route,
+    since: seq,
+    refs: [...overheard, ...addressed],
+  });
   const authors = new Map([...context, ...batch].map(({ id, author }) => [id, author.name]));
   return {
     batch: batch.map((message) => withParentName(message, authors)),

@@ -11,7 +11,14 @@ import { limits } from "../../../src/domain/limits.ts";
 import type { Store } from "../../../src/domain/ports/index.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
-const turn = { turnId: "t1", conv: 7, key: "agent:main:irc:group:a", since: 0, refs: [] };
+const route = {
+  channel: "irc",
+  account: "default",
+  chat: { id: "a", kind: "group" },
+  thread: null,
+} as const;
+
+const turn = { turnId: "t1", conv: 7, key: "agent:main:irc:group:a", since: 0, refs: [], route };
 const question = { turnId: "t1", conv: 7, key: turn.key, tool: "attachment_list", input: {} };
 
 function open(store: Store = createTestStore()) {
@@ -24,6 +31,7 @@ function open(store: Store = createTestStore()) {
     ids: { next: () => "FENCE" },
     store,
     media: { readOne: unread, pictureOne: async () => null },
+    schedule: async () => "",
   });
   asks.opened(turn);
   return { asks, clock };

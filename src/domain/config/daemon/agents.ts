@@ -15,7 +15,13 @@ export type DriverConfig = z.output<typeof driver>;
 /** The tools of every agent; `tools` may reduce them. */
 export const agentTools = [
   ...(["channel_reply", "channel_send", "channel_react", "channel_disengage"] as const),
-  ...(["skip_response", "attachment_list", "attachment_fetch", "history_search"] as const),
+  ...([
+    "skip_response",
+    "attachment_list",
+    "attachment_fetch",
+    "history_search",
+    "schedule",
+  ] as const),
 ] as const;
 
 const own = {

@@ -13,7 +13,7 @@ import type { RouteDeps } from "../deps.ts";
 
 const entrySchema = z.object({
   name: text,
-  origin: z.enum(["config", "added"]),
+  origin: z.enum(["config", "added", "agent"]),
   cron: text.nullable().describe("null: `at` has the one moment"),
   at: text.nullable(),
   timeZone: text,

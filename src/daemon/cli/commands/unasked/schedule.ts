@@ -25,7 +25,7 @@ const textUnitsMax = 120;
 
 interface Entry {
   readonly name: string;
-  readonly origin: "config" | "added";
+  readonly origin: "config" | "added" | "agent";
   readonly cron: string | null;
   readonly at: string | null;
   readonly timeZone: string;
