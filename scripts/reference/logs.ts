@@ -117,6 +117,7 @@ export const logTable: readonly LogEvent[] = [
     ["speech.left-out", "An answer is not sent as speech because too many wait."],
     ["sweep.failed", "Snapshots could not be written; tried again."],
     ["sweep.skipped", "A conversation's snapshot could not be written."],
+    ["telegram.group-migrated", "A group became a supergroup; it keeps its id here."],
     ["telegram.intake-closed", "Updates wait because the intake accepts nothing."],
     ["telegram.menu-failed", "The menu of commands was not set."],
     ["telegram.update-ignored", "Updates of a kind that says nothing here, once for each kind."],

@@ -23,6 +23,8 @@ export const limits = {
   attachmentsCountMax: 100,
   /** Sent messages of an account whose topics it remembers. */
   sentTopicsMax: 10_000,
+  /** Groups of an account that became supergroups; the oldest is then a new room. */
+  migratedGroupsMax: 256,
   rolesCountMax: 1_000,
   historyCountMax: 200,
 

@@ -180,12 +180,15 @@ test("the end of the daemon ends the program, and nothing more is said", async (
 test("Telegram shows Ogg as a voice message and the rest as what it is", async () => {
   const server = await startTelegramServer();
   const room = server.world.group("Kitchen", []);
-  const client = createTelegramClient({
-    botToken: sampleToken,
-    apiRoot: server.apiRoot,
-    pollSeconds: 1,
-    allowedUpdates: [],
-  });
+  const client = createTelegramClient(
+    {
+      botToken: sampleToken,
+      apiRoot: server.apiRoot,
+      pollSeconds: 1,
+      allowedUpdates: [],
+    },
+    new TelegramChats(),
+  );
   const { sendMedia } = createTelegramOutbound(client, new TelegramChats());
   const route = {
     channel: "telegram",

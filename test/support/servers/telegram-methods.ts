@@ -9,9 +9,11 @@ import type { Room, TelegramWorld } from "./telegram-world.ts";
 /** An error of the platform, answered as `{ ok: false, error_code, description }`. */
 export class Refusal extends Error {
   readonly code: number;
-  constructor(code: number, description: string) {
+  readonly parameters: object;
+  constructor(code: number, description: string, parameters: object = {}) {
     super(description);
     this.code = code;
+    this.parameters = parameters;
   }
 }
 
@@ -24,6 +26,10 @@ const reactions = new Set(["👀", "👍", "👎", "❤", "🔥", "🎉", "🤔"
 function roomOf(world: TelegramWorld, { chat_id }: Payload): Room {
   const room = typeof chat_id === "number" ? world.rooms.get(chat_id) : undefined;
   if (room === undefined) throw new Refusal(400, "Bad Request: chat not found");
+  if (room.movedTo !== null)
+    throw new Refusal(400, "Bad Request: group chat was upgraded to a supergroup chat", {
+      migrate_to_chat_id: room.movedTo,
+    });
   if (room.blocked) throw new Refusal(403, "Forbidden: bot was blocked by the user");
   return room;
 }

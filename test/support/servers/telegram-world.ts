@@ -28,6 +28,8 @@ export interface Room {
   readonly reactions: Map<number, string[]>;
   readonly topics: Map<number, Message>;
   blocked: boolean;
+  /** The supergroup that this group has become. */
+  movedTo: number | null;
 }
 
 const mentionPattern = /@[A-Za-z]\w{2,31}|\/[a-z]\w*(?:@\w+)?/g;
@@ -89,6 +91,30 @@ export class TelegramWorld {
     return this.room({ id, type: "supergroup", title, ...over }, members);
   }
 
+  /** A group that is no supergroup yet. */
+  basicGroup(title: string, members: readonly User[]): Room {
+    this.nextId += 1;
+    return this.room({ id: -this.nextId, type: "group", title }, members);
+  }
+
+  /**
+   * Makes a supergroup of a group: another chat, whose messages are numbered from 1. Both chats get
+   * a service message, as at Telegram; `silent`: the bot gets no update.
+   */
+  migrate(group: Room, by: User, { silent = false } = {}): Room {
+    const { title = "" } = group.chat as { title?: string };
+    const members = [...group.members].flatMap((id) => this.users.get(id) ?? []);
+    const supergroup = this.group(title, members);
+    const to = this.build(group, by, { migrate_to_chat_id: supergroup.chat.id });
+    group.movedTo = supergroup.chat.id;
+    this.nextMessage = 1;
+    const from = this.build(supergroup, by, { migrate_from_chat_id: group.chat.id });
+    if (silent) return supergroup;
+    this.post({ message: to });
+    this.post({ message: from });
+    return supergroup;
+  }
+
   channel(title: string): Room {
     this.nextId += 1;
     return this.room({ id: -1_000_000_000_000 - this.nextId, type: "channel", title }, []);
@@ -107,6 +133,7 @@ export class TelegramWorld {
       reactions: new Map(),
       topics: new Map(),
       blocked: false,
+      movedTo: null,
     };
     this.rooms.set(chat.id, room);
     return room;

@@ -212,7 +212,10 @@ function refuse(response: ServerResponse, refusal: Refusal, retryAfter?: number)
       ok: false,
       error_code: refusal.code,
       description: refusal.message,
-      ...(retryAfter === undefined ? {} : { parameters: { retry_after: retryAfter } }),
+      parameters: {
+        ...refusal.parameters,
+        ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+      },
     }),
   );
 }

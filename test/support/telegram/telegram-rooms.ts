@@ -6,7 +6,7 @@
  * kept.
  */
 
-import type { Message } from "@grammyjs/types";
+import type { Message, User } from "@grammyjs/types";
 import { onTestFinished } from "vitest";
 import { type Connections, createConnections } from "../../../src/actors/channels/connections.ts";
 import type { Runtime } from "../../../src/actors/protocol/runtime.ts";
@@ -23,7 +23,7 @@ import type { DecisionLine, PromptLine, SendLine, StreamLine } from "../../../sr
 import { menuCommands } from "../../../src/machines/commands/help.ts";
 import { createTestStore, type TestStore } from "../runtime/test-store.ts";
 import { sampleToken, startTelegramServer, type TelegramServer } from "../servers/telegram.ts";
-import type { Room, SayOptions } from "../servers/telegram-world.ts";
+import type { Room, SayOptions, TelegramWorld } from "../servers/telegram-world.ts";
 
 export interface TelegramRoomsOptions {
   readonly workers: number;
@@ -33,6 +33,8 @@ export interface TelegramRoomsOptions {
   readonly config?: Record<string, unknown> | ((group: string) => Record<string, unknown>);
   /** Where fetched files are kept; left out: none are fetched. */
   readonly mediaFolder?: string;
+  /** Makes the group; a forum if left out. */
+  readonly rooms?: (world: TelegramWorld, people: readonly User[]) => Room;
 }
 
 export class TelegramRooms {
@@ -52,7 +54,9 @@ export class TelegramRooms {
     const ann = server.world.user("Ann");
     const bob = server.world.user("Bob");
     this.people = { ann, bob };
-    this.group = server.world.group("Kitchen", [ann, bob], { is_forum: true });
+    this.group =
+      options.rooms?.(server.world, [ann, bob]) ??
+      server.world.group("Kitchen", [ann, bob], { is_forum: true });
   }
 
   async start(): Promise<void> {

@@ -42,10 +42,12 @@ export const telegramChannel = defineChannel<TelegramAccountConfig>({
   chatKind: (id) =>
     /^[1-9]\d*$/u.test(id) ? "direct" : /^-(?!100)\d+$/u.test(id) ? "group" : null,
   open(context) {
-    const client = createTelegramClient(context.config);
+    const chats = new TelegramChats((from, to) =>
+      context.log("warn", "telegram.group-migrated", { from, to }),
+    );
+    const client = createTelegramClient(context.config, chats);
     const http = createHttpClient({ allowPrivate: [new URL(context.config.apiRoot).origin] });
     const { webhook } = context.config;
-    const chats = new TelegramChats();
     const posted = webhook && createTelegramWebhook(client, context, webhook, chats);
     return {
       start: (signal) => (posted ? posted.start(signal) : receive(client, context, chats, signal)),

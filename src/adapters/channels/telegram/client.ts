@@ -9,6 +9,7 @@ import { EarshotError } from "../../../domain/errors.ts";
 import type { Route } from "../../../domain/message.ts";
 import { deadline } from "../../http/deadline.ts";
 import type { TelegramApi } from "./api.ts";
+import { GroupMigratedError, numericId, type TelegramChats, type TelegramTarget } from "./chats.ts";
 import type { TelegramAccountConfig } from "./config.ts";
 import type { CallKind } from "./errors.ts";
 
@@ -35,7 +36,10 @@ export interface TelegramClient {
 /** Methods that grammY calls without a payload. */
 const bare: ReadonlySet<Method> = new Set(["getMe", "getWebhookInfo"]);
 
-export function createTelegramClient(config: TelegramAccountConfig): TelegramClient {
+export function createTelegramClient(
+  config: TelegramAccountConfig,
+  chats: TelegramChats,
+): TelegramClient {
   let opening: Promise<TelegramApi> | undefined;
   const open = async () => (await import("./api.ts")).openTelegramApi(config);
   return {
@@ -48,11 +52,24 @@ export function createTelegramClient(config: TelegramAccountConfig): TelegramCli
       opening ??= open();
       const api = await opening;
       const limit = deadline(signal, msMax);
-      const args = bare.has(method) ? [limit.signal] : [payload, limit.signal];
+      const given: object = payload ?? {};
+      const call = async (current: object) => {
+        try {
+          return await api.call(
+            method,
+            bare.has(method) ? [limit.signal] : [current, limit.signal],
+          );
+        } catch (error) {
+          throw api.errorOf(error, method, kind);
+        }
+      };
+      const current = inCurrentChat(given, chats);
       try {
-        return await api.call(method, args);
-      } catch (error) {
-        throw api.errorOf(error, method, kind);
+        return await call(current).catch((error: unknown) => {
+          const next = error instanceof GroupMigratedError ? inNewChat(given, chats, error) : null;
+          if (next === null) throw error;
+          return call(next);
+        });
       } finally {
         limit.done();
       }
@@ -72,21 +89,26 @@ export function createTelegramClient(config: TelegramAccountConfig): TelegramCli
   };
 }
 
-/**
- * Converts a platform id to Telegram's number.
- * @throws EarshotError EAR_CHANNEL_REJECTED for anything else, such as a `@name`.
- */
-export function numericId(id: string, what: string): number {
-  const number = Number(id);
-  if (/^-?\d{1,16}$/.test(id) && Number.isSafeInteger(number)) return number;
-  throw new EarshotError("EAR_CHANNEL_REJECTED", `Cannot use the ${what}: it is not a number`);
+function inCurrentChat(payload: object, chats: TelegramChats): object {
+  if (!("chat_id" in payload) || typeof payload.chat_id !== "number") return payload;
+  const chat_id = chats.currentId(payload.chat_id);
+  return chat_id === payload.chat_id ? payload : { ...payload, chat_id };
 }
 
-/** A chat, and the topic in it. */
-export interface TelegramTarget {
-  readonly chat_id: number;
-  readonly message_thread_id?: number;
-  readonly direct_messages_topic_id?: number;
+/**
+ * The call again, in the supergroup that the group has become; it has none of the group's messages,
+ * so a reply becomes a plain message. Null: the call is about such a message.
+ */
+function inNewChat(
+  payload: object,
+  chats: TelegramChats,
+  { movedTo }: GroupMigratedError,
+): object | null {
+  if (!("chat_id" in payload) || typeof payload.chat_id !== "number") return null;
+  chats.redirect(payload.chat_id, movedTo);
+  if ("message_id" in payload) return null;
+  const { reply_parameters: _dropped, ...rest } = payload as { reply_parameters?: unknown };
+  return { ...rest, chat_id: movedTo };
 }
 
 /** `chat_id` and, in a topic, its id. The direct messages of a channel have topics of their own. */

@@ -6,6 +6,7 @@
 import { GrammyError, HttpError } from "grammy";
 import { EarshotError } from "../../../domain/errors.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
+import { GroupMigratedError } from "./chats.ts";
 
 /**
  * `send`: a repeat is visible, so an unknown outcome is in doubt. `ask`: may be repeated.
@@ -78,11 +79,9 @@ function refusal(error: GrammyError, failed: string, kind: CallKind, token: stri
       );
     case 400: {
       const moved = error.parameters.migrate_to_chat_id;
-      const why =
-        moved === undefined
-          ? `it was refused (${answer})`
-          : `the group became a supergroup. List it as ${moved} from now on`;
-      return new EarshotError("EAR_CHANNEL_REJECTED", `${failed}: ${why}`);
+      return moved === undefined
+        ? new EarshotError("EAR_CHANNEL_REJECTED", `${failed}: it was refused (${answer})`)
+        : new GroupMigratedError(`${failed}: the group became the supergroup ${moved}`, moved);
     }
     default:
       return error.error_code >= 500

@@ -6,7 +6,7 @@
  * and only then is the next one requested. Unreadable updates are logged and skipped; they never
  * block the queue.
  *
- * The cursor is `<offset>@<ms>`. Telegram restarts its numbering at random after a week without
+ * The cursor is `<offset>@<ms>`, then the groups that became supergroups (`chats.ts`). Telegram restarts its numbering at random after a week without
  * updates, so an offset that old is not used: Telegram keeps updates for a day, and repeats are
  * recognised.
  */
@@ -65,7 +65,7 @@ export async function receive(
       if (self === null) {
         self = await whoAmI(client, signal);
         await removeWebhook(client, context, signal);
-        position = readCursor(await context.loadCursor(self.id));
+        position = readCursor(await context.loadCursor(self.id), chats);
       }
       // The first poll after a break does not wait, so that recovery is reported immediately.
       const updates = await poll(client, context, position, live, signal);
@@ -186,7 +186,8 @@ async function deliverBatch(
   if (highest === null)
     throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot confirm updates: none has an id");
   const next = { offset: highest + 1, at: context.clock.now() };
-  await deliver(events, `${next.offset}@${next.at}`, context, signal);
+  await deliver(events, cursorOf(next, receiver.chats), context, signal);
+  receiver.chats.unsaved = false;
   return next;
 }
 
@@ -248,7 +249,14 @@ export async function pause(
   await pauseFor(clock, ms, signal);
 }
 
-function readCursor(stored: string | null): Position | null {
-  const found = /^(-?\d{1,16})@(\d{1,16})$/.exec(stored ?? "");
+/** The cursor of a position; an account that has none, as its updates are posted, has offset 0. */
+export function cursorOf({ offset, at }: Position, { migrated }: TelegramChats): string {
+  return migrated === "" ? `${offset}@${at}` : `${offset}@${at} ${migrated}`;
+}
+
+/** Reads a position; `chats` gets the groups that became supergroups. */
+export function readCursor(stored: string | null, chats: TelegramChats): Position | null {
+  const found = /^(-?\d{1,16})@(\d{1,16})(?: (.+))?$/.exec(stored ?? "");
+  if (found?.[3] !== undefined) chats.load(found[3]);
   return found === null ? null : { offset: Number(found[1]), at: Number(found[2]) };
 }

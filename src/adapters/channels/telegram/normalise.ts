@@ -39,21 +39,24 @@ export interface Receiver {
 
 /** Converts an update; null for one that says nothing (joins, pins, unknown kinds). */
 export function eventOf(update: WireUpdate, receiver: Receiver): ChannelEvent | null {
-  const { account, self } = receiver;
+  const { chats } = receiver;
   if (update.message_reaction !== undefined)
     return reactionOf(update.update_id, update.message_reaction, receiver);
   const created = update.message ?? update.channel_post;
   if (created !== undefined) {
-    const message = inboundOf(created, account, self);
+    const { chat, migrate_to_chat_id: to, migrate_from_chat_id: from } = created;
+    if (to !== undefined) chats.migrate(chat.id, to);
+    if (from !== undefined) chats.migrate(from, chat.id);
+    const message = inboundOf(created, receiver);
     return message === null ? null : { type: "message", message };
   }
   const edited = update.edited_message ?? update.edited_channel_post;
   return edited === undefined
     ? null
-    : { type: "edit", edit: editOf(update.update_id, edited, account, self) };
+    : { type: "edit", edit: editOf(update.update_id, edited, receiver) };
 }
 
-function inboundOf(message: WireMessage, account: string, self: TelegramSelf): Inbound | null {
+function inboundOf(message: WireMessage, { account, self, chats }: Receiver): Inbound | null {
   const text = textOf(message);
   const attachments = attachmentsOf(message);
   if (text === "" && attachments.length === 0) return null;
@@ -63,13 +66,13 @@ function inboundOf(message: WireMessage, account: string, self: TelegramSelf): I
   return {
     channel: "telegram",
     account,
-    ...placeOf(message),
-    id: String(message.message_id),
+    ...placeOf(message, chats),
+    id: chats.messageId(message.chat.id, message.message_id),
     author: authorOf(message, self),
     text,
     mentions,
     mentionsEveryone: false,
-    replyTo: replyOf(message, self),
+    replyTo: replyOf(message, self, chats),
     attachments,
     ...(message.media_group_id === undefined ? {} : { groupId: message.media_group_id }),
     explicitOnly: origin !== undefined,
@@ -80,12 +83,12 @@ function inboundOf(message: WireMessage, account: string, self: TelegramSelf): I
   };
 }
 
-function editOf(updateId: number, message: WireMessage, account: string, self: TelegramSelf): Edit {
+function editOf(updateId: number, message: WireMessage, { account, self, chats }: Receiver): Edit {
   return {
     channel: "telegram",
     account,
-    ...placeOf(message),
-    id: String(message.message_id),
+    ...placeOf(message, chats),
+    id: chats.messageId(message.chat.id, message.message_id),
     text: textOf(message),
     author: authorOf(message, self),
     editedAt: (message.edit_date ?? message.date) * 1_000,
@@ -112,9 +115,9 @@ function reactionOf(
     reaction: {
       channel: "telegram",
       account,
-      ...placeOf({ chat }),
+      ...placeOf({ chat }, chats),
       thread,
-      id: String(message_id),
+      id: chats.messageId(chat.id, message_id),
       author:
         user === undefined ? chatAuthor(actor_chat ?? chat, undefined) : userAuthor(user, self),
       added,
@@ -131,7 +134,7 @@ const emojiOf = ({ type, emoji }: WireReaction["new_reaction"][number]) =>
 
 type Located = Pick<WireMessage, "chat"> & Partial<WireMessage>;
 
-function placeOf(message: Located) {
+function placeOf(message: Located, chats: TelegramChats) {
   const { chat } = message;
   const kinds = {
     private: "direct",
@@ -141,7 +144,7 @@ function placeOf(message: Located) {
   } as const;
   const kind = chat.is_direct_messages === true ? "direct" : kinds[chat.type];
   const title = chat.title === undefined ? {} : { title: chat.title };
-  return { chat: { id: String(chat.id), kind, ...title }, thread: threadOf(message) };
+  return { chat: { id: String(chats.ownId(chat.id)), kind, ...title }, thread: threadOf(message) };
 }
 
 /** A topic of a forum, or what one person writes to a channel. */
@@ -228,7 +231,11 @@ function quoteOf(message: WireMessage): Pick<Inbound, "quote"> {
   return { quote: { ...(text === "" ? {} : { text }), from } };
 }
 
-function replyOf(message: WireMessage, self: TelegramSelf): Inbound["replyTo"] {
+function replyOf(
+  message: WireMessage,
+  self: TelegramSelf,
+  chats: TelegramChats,
+): Inbound["replyTo"] {
   const parent = message.reply_to_message;
   if (parent === undefined) return null;
   // In a topic every message "replies" to the service message that opened it.
@@ -241,7 +248,7 @@ function replyOf(message: WireMessage, self: TelegramSelf): Inbound["replyTo"] {
   const chosen = message.quote?.is_manual === true;
   const text = chosen ? textOf(parent) : (message.quote?.text ?? textOf(parent));
   return {
-    id: String(parent.message_id),
+    id: chats.messageId(message.chat.id, parent.message_id),
     authorId: author.id,
     authorName: author.name,
     authorIsSelf: author.isSelf,

@@ -15,8 +15,8 @@ import type {
   SendReceipt,
   SendRequest,
 } from "../../../domain/ports/index.ts";
-import type { TelegramChats } from "./chats.ts";
-import { numericId, type TelegramClient, target } from "./client.ts";
+import { GroupMigratedError, type TelegramChats } from "./chats.ts";
+import { type TelegramClient, target } from "./client.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type Rendered, splitRendered } from "./rendering.ts";
 
@@ -44,8 +44,7 @@ export function createTelegramOutbound(
         { ...place, ...message(part), ...(index === 0 ? reply : {}) },
         { kind: "send", signal: request.signal, msMax: limits.sendMsMax },
       );
-      messageIds.push(String(sent.message_id));
-      chats.sent(place, sent.message_id);
+      messageIds.push(chats.sent(place, sent.message_id));
       if (messageIds.length < parts.length) unfinished.set(request.id, messageIds);
     }
     unfinished.delete(request.id);
@@ -55,12 +54,21 @@ export function createTelegramOutbound(
   const send = (request: SendRequest, reply: Reply) =>
     sendParts(request, partsOf(request, limits.sendPartsMax), reply);
 
+  /** @throws EarshotError EAR_CHANNEL_REJECTED for one that stayed in the group. */
+  const messageOf = (chat_id: number, messageId: string) => {
+    const message_id = chats.messageNumber(chat_id, messageId);
+    if (message_id !== null) return { chat_id, message_id };
+    throw new GroupMigratedError(
+      "Cannot change a message: it is from before its group became a supergroup",
+      chats.currentId(chat_id),
+    );
+  };
+
   const react = (chat: number, messageId: string, emoji: string | null, signal: AbortSignal) =>
     client.call(
       "setMessageReaction",
       {
-        chat_id: chat,
-        message_id: numericId(messageId, "message id"),
+        ...messageOf(chat, messageId),
         reaction: emoji === null ? [] : [{ type: "emoji", emoji: emoji as "👀" }],
       },
       { kind: "ask", signal, msMax: askMsMax },
@@ -68,14 +76,15 @@ export function createTelegramOutbound(
 
   return {
     sendText: (request) => send(request, {}),
-    replyText: (request) =>
-      send(request, {
-        reply_parameters: {
-          message_id: numericId(request.replyTo, "message id"),
-          allow_sending_without_reply: true,
-        },
-      }),
-    sendMedia: (request) => sendFile(client, request),
+    replyText(request) {
+      const message_id = chats.messageNumber(target(request.route).chat_id, request.replyTo);
+      const reply = { allow_sending_without_reply: true } as const;
+      return send(
+        request,
+        message_id === null ? {} : { reply_parameters: { message_id, ...reply } },
+      );
+    },
+    sendMedia: (request) => sendFile(client, chats, request),
     async sendTyping(route, on, signal) {
       // There is no "off": the indicator ends with the message or after 5 s.
       if (!on) return;
@@ -94,7 +103,16 @@ export function createTelegramOutbound(
     },
     async editText(request) {
       const [first, ...rest] = partsOf(request, request.growing ? 1 : limits.sendPartsMax);
-      await edit(client, request, first);
+      try {
+        const place = messageOf(target(request.route).chat_id, request.messageId);
+        await edit(client, place, request, first);
+      } catch (error) {
+        if (!(error instanceof GroupMigratedError)) throw error;
+        // A growing message that stayed in the group is said in the supergroup when it is complete.
+        if (request.growing !== true && first !== undefined)
+          await sendParts(request, [first, ...rest], {});
+        return;
+      }
       // Rendered text may be longer than its Markdown (tables are padded).
       if (rest.length > 0) await sendParts(request, rest, {});
     },
@@ -107,6 +125,7 @@ const partsOf = ({ text }: SendRequest, most: number): Rendered[] =>
 /** Ogg becomes a voice message, other audio music, the rest a file. */
 async function sendFile(
   client: TelegramClient,
+  chats: TelegramChats,
   { route, mime, name, data, signal }: MediaRequest,
 ): Promise<SendReceipt> {
   const place = target(route);
@@ -118,11 +137,12 @@ async function sendFile(
       : mime.startsWith("audio/")
         ? await client.call("sendAudio", { ...place, audio: file }, options)
         : await client.call("sendDocument", { ...place, document: file }, options);
-  return { messageIds: [String(sent.message_id)] };
+  return { messageIds: [chats.sent(place, sent.message_id)] };
 }
 
 async function edit(
   client: TelegramClient,
+  place: { readonly chat_id: number; readonly message_id: number },
   request: EditRequest,
   part: Rendered | undefined,
 ): Promise<void> {
@@ -131,11 +151,7 @@ async function edit(
       "EAR_CHANNEL_REJECTED",
       "Cannot edit a message: its new text would be empty",
     );
-  const payload = {
-    chat_id: target(request.route).chat_id,
-    message_id: numericId(request.messageId, "message id"),
-    ...message(part),
-  };
+  const payload = { ...place, ...message(part) };
   try {
     await client.call("editMessageText", payload, {
       kind: "ask",

@@ -16,7 +16,7 @@ import { sameSecret } from "../../http/signature.ts";
 import type { TelegramChats } from "./chats.ts";
 import type { TelegramClient } from "./client.ts";
 import type { TelegramAccountConfig, TelegramWebhookConfig } from "./config.ts";
-import { pause, readUpdate, whoAmI } from "./gateway.ts";
+import { cursorOf, pause, readCursor, readUpdate, whoAmI } from "./gateway.ts";
 import { offerCommands } from "./menu.ts";
 import type { Receiver, TelegramSelf } from "./normalise.ts";
 
@@ -64,7 +64,7 @@ export function createTelegramWebhook(
       let registered = false;
       while (!signal.aborted) {
         try {
-          self ??= await whoAmI(client, signal);
+          self ??= await identify(client, context, chats, signal);
           if (!registered) await registerWebhook(client, context, webhook, signal);
           else await checkWebhook(client, context, webhook, signal);
           if (!registered || failures > 0) context.reportState("live");
@@ -85,15 +85,30 @@ export function createTelegramWebhook(
   };
 }
 
+/** The bot's identity, after what the account remembers of its groups is loaded. */
+async function identify(
+  client: TelegramClient,
+  context: Context,
+  chats: TelegramChats,
+  signal: AbortSignal,
+): Promise<TelegramSelf> {
+  const self = await whoAmI(client, signal);
+  readCursor(await context.loadCursor(self.id), chats);
+  return self;
+}
+
 async function deliverUpdate(
   body: Uint8Array,
   receiver: Receiver,
   context: Context,
 ): Promise<void> {
   const event = readUpdate(hookJson(body), receiver, context);
-  if (event === null) return;
+  const { chats } = receiver;
+  if (event === null && !chats.unsaved) return;
+  const cursor = chats.unsaved ? cursorOf({ offset: 0, at: 0 }, chats) : undefined;
   try {
-    await context.deliver([event]);
+    await context.deliver(event === null ? [] : [event], cursor);
+    if (cursor !== undefined) chats.unsaved = false;
   } catch (error) {
     if (error instanceof EarshotError && error.disposition === "retry") throw error;
     const code = error instanceof EarshotError ? error.code : "unknown";

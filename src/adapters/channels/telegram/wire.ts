@@ -103,6 +103,9 @@ export const messageSchema = z.object({
   chat: chatSchema,
   message_thread_id: int.optional(),
   is_topic_message: z.boolean().optional(),
+  /** In the group that became a supergroup, and in the supergroup that it became. */
+  migrate_to_chat_id: int.optional(),
+  migrate_from_chat_id: int.optional(),
   media_group_id: z.string().min(1).max(limits.idUnitsMax).optional(),
   /** The writer's own talk in the direct messages of a channel. */
   direct_messages_topic: z.object({ topic_id: int, user: userSchema.optional() }).optional(),

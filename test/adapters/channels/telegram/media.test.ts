@@ -5,6 +5,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { TelegramChats } from "../../../../src/adapters/channels/telegram/chats.ts";
 import { createTelegramClient } from "../../../../src/adapters/channels/telegram/client.ts";
 import { program, tempFolder } from "../../../support/runtime/media-service.ts";
 import { sampleFiles } from "../../../support/servers/media.ts";
@@ -74,12 +75,15 @@ test("a file that Telegram will not give costs the message nothing", async () =>
 });
 
 test("where Telegram says a file is never leaves the bot's own folder", () => {
-  const client = createTelegramClient({
-    botToken: "1:a",
-    apiRoot: "http://api.test",
-    pollSeconds: 1,
-    allowedUpdates: [],
-  });
+  const client = createTelegramClient(
+    {
+      botToken: "1:a",
+      apiRoot: "http://api.test",
+      pollSeconds: 1,
+      allowedUpdates: [],
+    },
+    new TelegramChats(),
+  );
   const base = "http://api.test/file/bot1:a";
   expect(client.fileUrl("photos/file 1.jpg")).toBe(`${base}/photos/file%201.jpg`);
   for (const path of ["../../botX/getMe", "/etc/passwd", "a?b#c", "..%2f..%2fx", "//evil.test/x"]) {
