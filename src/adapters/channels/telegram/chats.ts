@@ -1,8 +1,8 @@
 /**
  * What an account remembers of its chats
  * ======================================
- * **Groups that became supergroups.** Telegram gives such a group a new id, and its messages are
- * numbered from 1 again. Here it keeps its old id, and with it its allowance, its session and what is still
+ * **Groups that became supergroups.** Telegram gives such a group a new id and numbers its messages
+ * from 1 again. Here it keeps its old id, and with it its allowance, its session and what is still
  * to be sent: its updates are read under the old id, calls go to the new one, and ids of its new
  * messages carry the new chat's id, so none is taken for an old message. The pairs of ids are part
  * of the account's cursor (`gateway.ts`), which is stored in one commit with the updates.
@@ -65,7 +65,7 @@ export class TelegramChats {
     this.unsaved = true;
   }
 
-  /** A refused call reports the new id. Its updates keep their id until an update reports it, too. */
+  /** A refused call reports the new id. Updates keep theirs until one of them reports it, too. */
   redirect(old: number, now: number): void {
     if (this.#newIds.get(old) === now) return;
     this.#newIds.set(old, now);

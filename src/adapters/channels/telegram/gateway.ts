@@ -6,9 +6,9 @@
  * and only then is the next one requested. Unreadable updates are logged and skipped; they never
  * block the queue.
  *
- * The cursor is `<offset>@<ms>`, then the groups that became supergroups (`chats.ts`). Telegram restarts its numbering at random after a week without
- * updates, so an offset that old is not used: Telegram keeps updates for a day, and repeats are
- * recognised.
+ * The cursor is `<offset>@<ms>`, then the groups that became supergroups (`chats.ts`). Telegram
+ * restarts its numbering at random after a week without updates, so an offset that old is not used:
+ * Telegram keeps updates for a day, and repeats are recognised.
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";

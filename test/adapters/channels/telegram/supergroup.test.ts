@@ -1,6 +1,6 @@
 /**
- * A group that becomes a supergroup has another id at Telegram, and its messages are numbered from 1 again.
- * Here it stays the same room: allowed, with its session, and with what is still to be sent.
+ * A group that becomes a supergroup has another id at Telegram, which numbers its messages from 1
+ * again. Here it stays the same room: allowed, with its session, and with what is still to be sent.
  */
 import { expect, onTestFinished, test } from "vitest";
 import { telegramChannel } from "../../../../src/adapters/channels/telegram/channel.ts";
