@@ -120,6 +120,7 @@ export const logTable: readonly LogEvent[] = [
     ["telegram.group-migrated", "A group became a supergroup; it keeps its id here."],
     ["telegram.intake-closed", "Updates wait because the intake accepts nothing."],
     ["telegram.menu-failed", "The menu of commands was not set."],
+    ["telegram.press-unanswered", "Telegram took no answer to a pressed button; the press counts."],
     ["telegram.update-ignored", "Updates of a kind that says nothing here, once for each kind."],
     ["telegram.update-unreadable", "An update has an unknown form."],
     ["telegram.webhook-failing", "Telegram says that it cannot reach the webhook."],

@@ -74,12 +74,21 @@ function sendMessage(world: TelegramWorld, payload: Payload): Message {
   const sent = world.build(room, world.bot, {
     text,
     ...(entities.length === 0 ? {} : { entities }),
+    ...(payload.reply_markup === undefined ? {} : { reply_markup: markupOf(payload) }),
     ...(topic === undefined ? {} : { message_thread_id: topic, is_topic_message: true }),
     ...(parent === undefined
       ? {}
       : { reply_to_message: { ...parent, reply_to_message: undefined } }),
   });
   return sent;
+}
+
+function markupOf({ reply_markup }: Payload): unknown {
+  const { inline_keyboard } = reply_markup as { inline_keyboard: { callback_data?: string }[][] };
+  for (const { callback_data = "" } of inline_keyboard.flat())
+    if (Buffer.byteLength(callback_data) > 64)
+      throw new Refusal(400, "Bad Request: BUTTON_DATA_INVALID");
+  return reply_markup;
 }
 
 function sendFile(world: TelegramWorld, payload: Payload, field: string): Message {
@@ -89,7 +98,14 @@ function sendFile(world: TelegramWorld, payload: Payload, field: string): Messag
     throw new Refusal(400, "Bad Request: file must be non-empty");
   const file_id = `sent-${world.files.size}`;
   world.files.set(file_id, file.data);
-  return world.build(room, world.bot, { [field]: { file_id, file_name: file.name } });
+  const sent = { file_id, file_name: file.name };
+  const { caption } = payload;
+  if (String(caption ?? "").length > 1_024)
+    throw new Refusal(400, "Bad Request: message caption is too long");
+  return world.build(room, world.bot, {
+    [field]: field === "photo" ? [sent] : sent,
+    ...(caption === undefined ? {} : { caption }),
+  });
 }
 
 /** Everything this server can do, by the name in the Bot API. getUpdates is the server's own. */
@@ -136,6 +152,18 @@ export const methods: Readonly<Record<string, Method>> = {
     );
     return true;
   },
+  sendPhoto(world, payload) {
+    const { data } = payload.photo as { data: Buffer };
+    if (!world.takesPhoto(data)) throw new Refusal(400, "Bad Request: PHOTO_INVALID_DIMENSIONS");
+    return sendFile(world, payload, "photo");
+  },
+  sendVideo: (world, payload) => sendFile(world, payload, "video"),
+  sendPoll(world, payload) {
+    const { question, options } = payload as { question: string; options: object[] };
+    if (options.length < 2) throw new Refusal(400, "Bad Request: poll must have at least 2 option");
+    return world.build(roomOf(world, payload), world.bot, { poll: { question, options } });
+  },
+  answerCallbackQuery: () => true,
   sendVoice: (world, payload) => sendFile(world, payload, "voice"),
   sendAudio: (world, payload) => sendFile(world, payload, "audio"),
   sendDocument: (world, payload) => sendFile(world, payload, "document"),

@@ -164,6 +164,14 @@ export class TelegramWorld {
     return message;
   }
 
+  /** Whether the bot's photo is taken as one. */
+  takesPhoto: (data: Buffer) => boolean = () => true;
+
+  /** A person presses a button of a message. */
+  press(message: object, by: User, data: string, id = String(this.nextUpdate)): void {
+    this.post({ callback_query: { id, from: by, chat_instance: "1", message, data } });
+  }
+
   /** The author changes a message. */
   edit(room: Room, original: Message, text: string): void {
     const now = Math.floor(Date.now() / 1_000);

@@ -19,6 +19,7 @@ import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
+import type { OutgoingFiles } from "../../../src/domain/ports/index.ts";
 import type { DecisionLine, PromptLine, SendLine, StreamLine } from "../../../src/domain/stream.ts";
 import { menuCommands } from "../../../src/machines/commands/help.ts";
 import { createTestStore, type TestStore } from "../runtime/test-store.ts";
@@ -31,6 +32,8 @@ export interface TelegramRoomsOptions {
   readonly runs?: readonly object[];
   /** More of the config; a function is given the group's id. */
   readonly config?: Record<string, unknown> | ((group: string) => Record<string, unknown>);
+  /** Files that agents send. @default none */
+  readonly outgoing?: OutgoingFiles;
   /** Where fetched files are kept; left out: none are fetched. */
   readonly mediaFolder?: string;
   /** Makes the group; a forum if left out. */
@@ -133,6 +136,7 @@ export class TelegramRooms {
       workers: this.#options.workers,
       prompts: true,
       ...media,
+      ...(this.#options.outgoing === undefined ? {} : { outgoing: this.#options.outgoing }),
     });
     await runtime.start();
     connections.start();

@@ -49,6 +49,7 @@ export const telegramAccountSchema = z.strictObject({
       "channel_post",
       "edited_channel_post",
       "message_reaction",
+      "callback_query",
     ])
     .meta({ description: "Kinds of updates to request; unknown kinds are ignored." }),
   webhook: z

@@ -15,6 +15,7 @@ import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import type { TelegramChats } from "./chats.ts";
+import { answerPresses, pressEvent } from "./choices.ts";
 import type { TelegramClient } from "./client.ts";
 import type { TelegramAccountConfig } from "./config.ts";
 import { offerCommands } from "./menu.ts";
@@ -81,6 +82,7 @@ export async function receive(
         context,
         signal,
       );
+      void answerPresses(client, context, updates, signal);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof EarshotError && error.disposition === "terminal") throw error;
@@ -138,7 +140,13 @@ const ignoredKinds = new WeakMap<Context, Set<string>>();
 
 function logIgnored(raw: unknown, context: Context): void {
   const kind = Object.keys(raw as object).find((name) => name !== "update_id");
-  if (kind === undefined || kind in updateSchema.shape || !/^[a-z_]{1,64}$/.test(kind)) return;
+  if (
+    kind === undefined ||
+    kind === "callback_query" ||
+    kind in updateSchema.shape ||
+    !/^[a-z_]{1,64}$/.test(kind)
+  )
+    return;
   const known = ignoredKinds.get(context) ?? new Set();
   ignoredKinds.set(context, known);
   if (known.has(kind)) return;
@@ -153,6 +161,8 @@ export function readUpdate(
   context: Context,
 ): ChannelEvent | null {
   const { log } = context;
+  const pressed = pressEvent(raw, receiver);
+  if (pressed !== null) return pressed;
   const update = updateSchema.safeParse(raw);
   if (update.success) {
     logIgnored(raw, context);

@@ -8,16 +8,18 @@
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
+import type { Route } from "../../../domain/message.ts";
 import type {
   ChannelOutbound,
   EditRequest,
-  MediaRequest,
   SendReceipt,
   SendRequest,
 } from "../../../domain/ports/index.ts";
 import { GroupMigratedError, type TelegramChats } from "./chats.ts";
+import { sendChoices } from "./choices.ts";
 import { type TelegramClient, target } from "./client.ts";
 import { renderMarkdown } from "./markdown.ts";
+import { replyingTo, sendFile } from "./outbound-media.ts";
 import { type Rendered, splitRendered } from "./rendering.ts";
 
 /** UTF-16 units after entities parsing (Bot API: sendMessage.text). */
@@ -64,6 +66,10 @@ export function createTelegramOutbound(
     );
   };
 
+  const noted = (route: Route, receipt: SendReceipt): SendReceipt => ({
+    messageIds: receipt.messageIds.map((id) => chats.sent(target(route), Number(id))),
+  });
+
   const react = (chat: number, messageId: string, emoji: string | null, signal: AbortSignal) =>
     client.call(
       "setMessageReaction",
@@ -76,15 +82,13 @@ export function createTelegramOutbound(
 
   return {
     sendText: (request) => send(request, {}),
-    replyText(request) {
-      const message_id = chats.messageNumber(target(request.route).chat_id, request.replyTo);
-      const reply = { allow_sending_without_reply: true } as const;
-      return send(
-        request,
-        message_id === null ? {} : { reply_parameters: { message_id, ...reply } },
-      );
+    replyText: (request) => send(request, replyingTo(chats, request.route, request.replyTo)),
+    sendMedia: async (request) => noted(request.route, await sendFile(client, chats, request)),
+    async sendChoices(request) {
+      const sent = await sendChoices(client, chats, request);
+      if (sent !== null) return noted(request.route, sent);
+      return send(request, replyingTo(chats, request.route, request.replyTo));
     },
-    sendMedia: (request) => sendFile(client, chats, request),
     async sendTyping(route, on, signal) {
       // There is no "off": the indicator ends with the message or after 5 s.
       if (!on) return;
@@ -121,24 +125,6 @@ export function createTelegramOutbound(
 
 const partsOf = ({ text }: SendRequest, most: number): Rendered[] =>
   splitRendered(renderMarkdown(text), telegramTextLimit, most);
-
-/** Ogg becomes a voice message, other audio music, the rest a file. */
-async function sendFile(
-  client: TelegramClient,
-  chats: TelegramChats,
-  { route, mime, name, data, signal }: MediaRequest,
-): Promise<SendReceipt> {
-  const place = target(route);
-  const file = await client.file(data, name);
-  const options = { kind: "send", signal, msMax: limits.sendMsMax } as const;
-  const sent =
-    mime === "audio/ogg"
-      ? await client.call("sendVoice", { ...place, voice: file }, options)
-      : mime.startsWith("audio/")
-        ? await client.call("sendAudio", { ...place, audio: file }, options)
-        : await client.call("sendDocument", { ...place, document: file }, options);
-  return { messageIds: [chats.sent(place, sent.message_id)] };
-}
 
 async function edit(
   client: TelegramClient,

@@ -14,6 +14,7 @@ import { pauseFor } from "../../../domain/ports/pause.ts";
 import { hookJson } from "../../http/hook-body.ts";
 import { sameSecret } from "../../http/signature.ts";
 import type { TelegramChats } from "./chats.ts";
+import { answerPresses } from "./choices.ts";
 import type { TelegramClient } from "./client.ts";
 import type { TelegramAccountConfig, TelegramWebhookConfig } from "./config.ts";
 import { cursorOf, pause, readCursor, readUpdate, whoAmI } from "./gateway.ts";
@@ -56,6 +57,7 @@ export function createTelegramWebhook(
             "Cannot accept updates: the bot's identity is not known yet. Send them again",
           );
         await deliverUpdate(body, { account: context.accountId, self, chats }, context);
+        void answerPresses(client, context, [hookJson(body)], new AbortController().signal);
         return {};
       },
     },

@@ -14,7 +14,7 @@ const int = z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_IN
 const label = z.string().max(limits.labelUnitsMax);
 const text = z.string().max(limits.textUnitsMax);
 
-const userSchema = z.object({
+export const userSchema = z.object({
   id: int,
   is_bot: z.boolean().default(false),
   first_name: label.default(""),

@@ -91,6 +91,7 @@ describe("telegram by webhook", () => {
       allowed_updates: [
         ...["message", "edited_message", "channel_post", "edited_channel_post"],
         "message_reaction",
+        "callback_query",
       ],
     });
     const before = door.rows();
