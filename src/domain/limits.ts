@@ -52,6 +52,8 @@ export const limits = {
   heardMessagesCountMax: 32,
   /** Reactions that wait for the next turn; edits of messages that turns have read, likewise. */
   notesCountMax: 20,
+  /** Messages that turns have read, and whose edits are noticed. */
+  readMessagesCountMax: 32,
   spokenRoutesCountMax: 64,
   inboxFlushesMax: 1_000,
   batchMessagesCountMax: 200,
@@ -128,6 +130,9 @@ export const limits = {
   deliveryWaitMsMax: 20_000,
   /** Platform messages one block may be split into. */
   sendPartsMax: 16,
+  /** Sent messages whose text is known when somebody reacts to them, and how much of it. */
+  sentTextsMax: 1_000,
+  sentTextUnitsMax: 1_000,
   /** Multi-part sends in progress. */
   unfinishedSendsMax: 1_000,
   /** One response of a platform's API. */

@@ -68,7 +68,8 @@ const settings = fields({
 });
 const calls = list(fields({ ...all("command"), args: list("text") }));
 const asked = fields({ ...all("messageId", "author", "owner", "about"), route, as: "text" });
-const refs = list(fields(all("seq", "id", "editSeq", "since")));
+const was = fields(all("seq", "editSeq"));
+const refs = list(fields({ ...all("seq", "id", "editSeq"), was }));
 const relay = { ...all("token", "place"), keys: list("plain") };
 const turn = all("turnId");
 
@@ -195,7 +196,8 @@ const context: Projected<ConversationContext> = {
     ...all("dropped"),
     entries: list(fields(all("seq", "id", "at", "author", "self", "editSeq"))),
   }),
-  notes: list(fields(all("seq", "id", "at", "since", "of"))),
+  notes: list(fields({ ...all("seq", "id", "at"), was })),
+  readByTurns: refs,
   forming: list(fields({ ...batch, ...all("author", "group", "firstAt", "closesAt") })),
   inbox: list(fields({ ...batch, ...all("backlog", "steeredAt", "past") })),
   droppedWhileBusy: list("text"),

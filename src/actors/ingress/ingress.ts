@@ -53,7 +53,7 @@ export interface IngressPorts {
   readonly waiters: DecisionWaiters;
   readonly heartbeats: Pick<Heartbeats, "noteRoute">;
   readonly access: Pick<AccessStore, "has" | "ask" | "redeem">;
-  readonly outbox: Pick<Outbox, "enqueue">;
+  readonly outbox: Pick<Outbox, "enqueue" | "textOf">;
   readonly events: Pick<RuntimeEvents, "emit">;
   readonly live: boolean;
   readonly onPoint: (point: "before-ack") => void;
@@ -130,6 +130,7 @@ export function createIngress(ports: IngressPorts): Ingress {
       isOurs: (author: string) => ports.directory.isOurs?.(channel, author) ?? false,
       unique: () => ports.ids.next(),
       extensions: extras.list(),
+      ownText: (message) => ports.outbox.textOf(message),
     };
   }
 

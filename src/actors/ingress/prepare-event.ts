@@ -41,6 +41,8 @@ export interface PrepareContext {
   readonly isOurs: (authorId: string) => boolean;
   /** Commands of plugins and agents. */
   readonly extensions: readonly ExtraCommand[];
+  /** The text of a message of ours that was sent lately. */
+  readonly ownText: (message: Reaction) => string | null;
   /** A new unique text. */
   readonly unique: () => string;
 }
@@ -185,10 +187,7 @@ function prepareOther(
   const identity = otherIdentity(event) ?? context.unique();
   const { routes } = intake;
   const keys = routes.map(({ sessionKey }) => sessionKey);
-  // An edit is found again by its message.
-  const messageId = event.type === "edit" ? event.edit.id : null;
-  const named = { identity, messageId };
-  const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, made, named));
+  const events = keys.map((key) => newEvent(conversationOf(key), context.cfg, made, { identity }));
   return { ...noMessage, events, keys, routes };
 }
 
@@ -208,7 +207,7 @@ function conversationEvent(
     case "delete":
       return { type: "message.deleted", at, seq: 0, deletion: event.deletion };
     case "reaction":
-      return { type: "message.reacted", at, seq: 0, reaction: event.reaction };
+      return { type: "message.reacted", at, seq: 0, reaction: withText(event.reaction, context) };
     case "membership": {
       const { humans, bots, truncated } = event.membership;
       const membership = { humans, bots, truncated, fetchedAt: at };
@@ -218,6 +217,12 @@ function conversationEvent(
       if (history.length === 0) return null;
       return { type: "history.seeded", at, seq: 0, messages: history };
   }
+}
+
+/** With the text of the message, which few platforms report. */
+function withText(reaction: Reaction, { ownText }: PrepareContext): Reaction {
+  const text = reaction.text ?? ownText(reaction);
+  return text === null ? reaction : { ...reaction, text };
 }
 
 /** What a second delivery has in common with the first; null: nothing. */

@@ -19,7 +19,6 @@ import {
   type Delivery,
   deliveryOf,
   deliveryWith,
-  firstIdOf,
   isDraft,
   isText,
   reportOf,
@@ -29,6 +28,7 @@ import {
 import { type SendOutcome, trySend } from "./send-attempt.ts";
 import { asAsked, askHooks } from "./send-hooks.ts";
 import { createSendQueues, type QueuedDelivery } from "./send-queues.ts";
+import { createSentTexts } from "./sent-texts.ts";
 import { createDrafts } from "./streamed-drafts.ts";
 import { givenUp, type Outbox, type OutboxPorts } from "./types.ts";
 
@@ -41,6 +41,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   const pace = createBackoff(clock, ports.random);
   const counts: Record<string, number> = {};
   const queued = new Map<string, QueuedDelivery>();
+  const sent = createSentTexts();
   const reactions = createWaitingReactions();
   /** Drafts whose whole text waits to be sent. */
   const completed = new Set<string>();
@@ -80,10 +81,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const write = { kind: "outbox", row } as const;
     if (!isText(delivery)) return journal.keep([write]);
     const identity = `delivery|${row.id}|${row.state}|${row.attempts}|${row.doubts}`;
-    // Found again by it when somebody reacts to the message.
-    const messageId = firstIdOf(row);
-    const named = { identity, messageId };
-    const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), named);
+    const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), { identity });
+    sent.note(row, delivery.body);
     ports.onPoint("before-mark");
     const events = () => [report(), ...ports.onSettled(deliveryWith(delivery, row))];
     await journal.append(row.conv === noConversation ? [] : events(), [write]);
@@ -361,6 +360,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       return true;
     },
     counts: () => counts,
+    textOf: sent.find,
     active: () => queues.active() + drafts.active(),
     stop() {
       stop.abort(new Error("the runtime stops"));

@@ -97,12 +97,6 @@ export function reportOf(row: OutboxRow, at: Millis): DeliverySent | DeliveryFai
   return { type: "delivery.failed", at, turnId, index, status };
 }
 
-/** The platform's id of a text that was sent, the first where it took several messages. */
-export function firstIdOf({ state, messageIds }: OutboxRow): string | null {
-  if (state !== "sent") return null;
-  return (JSON.parse(messageIds ?? "[]") as string[])[0] ?? null;
-}
-
 /** The line of the event stream that reports the end of a text. */
 export function sendLine(t: Millis, row: OutboxRow, body: TextBody, status: SendStatus): SendLine {
   const { draft, edits, aside, media, choices } = body;

@@ -13,6 +13,7 @@ import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { HookRunner } from "./plugin-hooks.ts";
 import type { Delivery } from "./row-body.ts";
 import type { ReadFile } from "./send-attempt.ts";
+import type { SentMessage } from "./sent-texts.ts";
 
 export interface OutboxPorts {
   readonly clock: Clock;
@@ -53,6 +54,8 @@ export interface Outbox {
     counts: Readonly<Partial<Record<OutboxState, number>>>,
     repaired: Promise<void>,
   ): Promise<void>;
+  /** The text of a message that was sent lately; null: not known. */
+  textOf(message: SentMessage): string | null;
   /** An account may send again. */
   wake(channel: string, account: string): void;
   /** Gives up what a turn has not sent yet. */

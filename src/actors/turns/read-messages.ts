@@ -4,19 +4,17 @@
  * is deleted or pruned is left out.
  */
 import { decodeVerdict, type Rule } from "../../domain/decision.ts";
-import type { Inbound } from "../../domain/message.ts";
 import type { EventRow, Store } from "../../domain/ports/index.ts";
 import type { TurnLevels } from "../../domain/session.ts";
 import type { MessageRef } from "../../machines/events/effects.ts";
 import type { JournalEvent, MessageEdited, MessageReacted } from "../../machines/events/events.ts";
 import type { PromptMessage } from "../../machines/prompt/envelope.ts";
-import { deliveryOf, isText } from "../outbox/row-body.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import { type FoundMessage, messagesOf } from "./attachment-names.ts";
 import type { Media } from "./media.ts";
 
 export interface ReadPorts {
-  readonly store: Pick<Store, "events" | "eventsByMessage" | "outboxRow" | "sessionOf">;
+  readonly store: Pick<Store, "events">;
   readonly media: Pick<Media, "known">;
 }
 
@@ -41,7 +39,9 @@ export interface BatchMessage extends Overheard {
 type Rows = ReadonlyMap<number, EventRow>;
 
 async function rowsOf({ store }: ReadPorts, refs: readonly MessageRef[]): Promise<Rows> {
-  const seqs = refs.flatMap(({ seq, editSeq }) => (editSeq === undefined ? [seq] : [seq, editSeq]));
+  const seqs = refs
+    .flatMap(({ seq, editSeq, was }) => [seq, editSeq, was?.seq, was?.editSeq])
+    .filter((seq) => seq !== undefined);
   return new Map((await store.events([...new Set(seqs)])).map((row) => [row.seq, row]));
 }
 
@@ -60,22 +60,17 @@ export async function readOverheard(
   refs: readonly MessageRef[],
 ): Promise<{ readonly shown: readonly Overheard[]; readonly missing: number }> {
   const rows = await rowsOf(ports, refs);
-  const read = await Promise.all(refs.map((ref) => overheardOf(ports, ref, rows)));
+  const read = refs.map((ref) => overheardOf(ports, ref, rows));
   const shown = netReactions(read.flatMap((one) => one ?? []));
   return { shown, missing: read.filter((one) => one === null).length };
 }
 
 /** Null: it is not known any more. */
-function overheardOf(
-  ports: ReadPorts,
-  ref: MessageRef,
-  rows: Rows,
-): readonly Overheard[] | Promise<readonly Overheard[]> | null {
+function overheardOf(ports: ReadPorts, ref: MessageRef, rows: Rows): readonly Overheard[] | null {
   const row = rows.get(ref.seq);
   const event = row === undefined ? null : decodeEvent(row);
-  if (row !== undefined && event?.type === "message.reacted") return reactionOf(ports, row, event);
-  if (row !== undefined && event?.type === "message.edited")
-    return editOf(ports, row, event, ref.since ?? ref.seq);
+  if (event?.type === "message.reacted") return [reactionOf(event)];
+  if (event?.type === "message.edited") return editOf(ports, ref, event, rows);
   const message = messageOf(ports, ref, rows);
   return message === null ? null : [message];
 }
@@ -134,82 +129,35 @@ function editedText(row: EventRow | undefined): string | null {
   return event.type === "message.edited" ? event.edit.text : null;
 }
 
-/**
- * An edit with the text that it replaces for the agent, which is the last one before `since`. Nothing
- * where both are the same, and where the message is unknown or of another session.
- */
-async function editOf(
+/** An edit with the text that a turn has read; nothing where both are the same. */
+function editOf(
   ports: ReadPorts,
-  { conv, seq }: EventRow,
+  { id, was }: MessageRef,
   { at, edit }: MessageEdited,
-  since: number,
-): Promise<readonly Overheard[]> {
-  const { id, channel, account, chat, text, editedAt = at } = edit;
-  const rows = (await ports.store.eventsByMessage(id)).filter((row) => {
-    const place = row.conv === conv ? textPlaceOf(decodeEvent(row)) : null;
-    const isThere = place?.channel === channel && place.account === account;
-    return isThere && place.chat.id === chat.id;
-  });
-  const [original] = rows;
-  if (original === undefined || !(await isOneSession(ports, conv, original.seq, seq))) return [];
-  const editSeq = rows.slice(1).findLast((row) => row.seq < since)?.seq;
-  const ref = { id, seq: original.seq, ...(editSeq === undefined ? {} : { editSeq }) };
-  const before = messageOf(ports, ref, new Map(rows.map((row) => [row.seq, row])));
+  rows: Rows,
+): readonly Overheard[] {
+  const before = was === undefined ? null : messageOf(ports, { id, ...was }, rows);
+  const { channel, account, chat, text, editedAt = at } = edit;
   if (before === null || before.text === text) return [];
+  const { channel: there, account: login, chat: room } = before.found.inbound;
+  // Ids of two chats of one session may be the same.
+  if (there !== channel || login !== account || room.id !== chat.id) return [];
   const { author } = before;
   const edited = { before: before.text };
   return [{ id, at: Math.min(editedAt, at), author, text, attachments: [], replyTo: null, edited }];
 }
 
-/** Where a message or its edit was posted; null: it is neither. */
-function textPlaceOf(event: JournalEvent): Pick<Inbound, "channel" | "account" | "chat"> | null {
-  if (event.type === "message.received") return event.message;
-  return event.type === "message.edited" ? event.edit : null;
-}
-
-async function isOneSession(
-  { store }: ReadPorts,
-  conv: number,
-  first: number,
-  second: number,
-): Promise<boolean> {
-  const [one, other] = await Promise.all([
-    store.sessionOf(conv, first),
-    store.sessionOf(conv, second),
-  ]);
-  return one?.sessionId === other?.sessionId;
-}
-
-async function reactionOf(
-  { store }: ReadPorts,
-  { conv }: EventRow,
-  { at, reaction }: MessageReacted,
-): Promise<readonly Overheard[]> {
-  const { id, author, added, removed, reactedAt = at } = reaction;
-  const message = {
+function reactionOf({ at, reaction }: MessageReacted): Overheard {
+  const { id, author, added, removed, text = "", reactedAt = at } = reaction;
+  return {
     id,
     at: Math.min(reactedAt, at),
     author: { id: author.id, name: author.name, isBot: author.isBot },
-    text: (await ownTextOf(store, conv, id)) ?? reaction.text ?? "",
+    text,
     attachments: [],
     replyTo: null,
     reaction: { added, removed },
   };
-  return [message];
-}
-
-/** The text of a message of ours, as it was sent last; null: it is no longer known. */
-async function ownTextOf(
-  store: ReadPorts["store"],
-  conv: number,
-  id: string,
-): Promise<string | null> {
-  const sent = (await store.eventsByMessage(id)).findLast((row) => row.conv === conv);
-  const event = sent === undefined ? null : decodeEvent(sent);
-  if (event?.type !== "delivery.sent") return null;
-  const row = await store.outboxRow(`${event.turnId}:${event.index}`);
-  const delivery = row === null ? null : deliveryOf(row);
-  return delivery !== null && isText(delivery) ? delivery.body.text : null;
 }
 
 /** The reactions of one author to one message as one, where the last of them is. */

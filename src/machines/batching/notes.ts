@@ -1,8 +1,8 @@
 /**
  * Notes
  * =====
- * What was heard and is no message: reactions to messages of ours, and edits of messages that no
- * longer wait. The next turn is shown them among what it overheard; they decide nothing. Counted
+ * What was heard and is no message: reactions to messages of ours, and edits of messages that a turn
+ * has read already. The next turn is shown them among what it overheard; they decide nothing. Counted
  * apart from messages, so that many of them push no message out of the context.
  */
 import { limits } from "../../domain/limits.ts";
@@ -12,8 +12,6 @@ import type { MessageRef } from "../events/effects.ts";
 /** A row of the journal, and the message it is about. */
 export interface Note extends MessageRef {
   readonly at: Millis;
-  /** Number of the edited message, where the turn under way answers it. */
-  readonly of?: number;
 }
 
 interface Notes {
@@ -22,7 +20,7 @@ interface Notes {
   readonly lost: number;
 }
 
-const isEdit = ({ since }: Note) => since !== undefined;
+const isEdit = ({ was }: Note) => was !== undefined;
 
 /**
  * The notes with one more. A later edit takes the place of an earlier one. The oldest of its kind goes
@@ -34,7 +32,7 @@ export function addNote(notes: readonly Note[], note: Note, contextSize: number)
   const alike = others.filter((one) => isEdit(one) === isEdit(note));
   const size = Math.min(limits.notesCountMax, contextSize);
   const gone = new Set(alike.slice(0, Math.max(0, alike.length + 1 - size)));
-  const newest = earlier?.since === undefined ? note : { ...note, since: earlier.since };
+  const newest = earlier?.was === undefined ? note : { ...note, was: earlier.was };
   const kept = others.filter((one) => !gone.has(one));
   const lost = isEdit(note) ? gone.size + (size > 0 ? 0 : 1) : 0;
   return { notes: size > 0 ? [...kept, newest] : kept, lost };
@@ -50,7 +48,7 @@ export function editsOf(
   notes: readonly Note[],
   messages: readonly Pick<MessageRef, "seq">[],
 ): readonly Note[] {
-  return notes.filter(({ of }) => messages.some(({ seq }) => seq === of));
+  return notes.filter(({ was }) => messages.some(({ seq }) => seq === was?.seq));
 }
 
 /** The messages with these edits. */
@@ -60,7 +58,7 @@ export function withEdits<Message extends MessageRef>(
 ): readonly Message[] {
   if (edits.length === 0) return messages;
   return messages.map((message) => {
-    const edit = edits.find(({ of }) => of === message.seq);
+    const edit = edits.find(({ was }) => was?.seq === message.seq);
     return edit === undefined ? message : { ...message, editSeq: edit.seq };
   });
 }
@@ -82,7 +80,7 @@ export function takeNotes(
 }
 
 /** A note as effects name it. */
-export const noteRef = ({ at: _, of: __, ...ref }: Note): MessageRef => ref;
+export const noteRef = ({ at: _, ...ref }: Note): MessageRef => ref;
 
 /** Messages and notes in the order in which they were heard; a history goes before what came since. */
 export function withNotes(
@@ -95,4 +93,13 @@ export function withNotes(
     all.splice(place + 1, 0, noteRef(note));
   }
   return all;
+}
+
+/** The messages that turns have read, with more of them: the newest, each once. */
+export function addRead(
+  read: readonly MessageRef[],
+  more: readonly MessageRef[],
+): readonly MessageRef[] {
+  const isNew = ({ seq, id }: MessageRef) => !more.some((one) => one.seq === seq && one.id === id);
+  return [...read.filter(isNew), ...more].slice(-limits.readMessagesCountMax);
 }

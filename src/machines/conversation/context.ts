@@ -16,7 +16,7 @@ import type { Flush, Forming, PendingMessage } from "../batching/inbox.ts";
 import type { Note } from "../batching/notes.ts";
 import { type GuardCounters, noCounters } from "../engagement/loop-guard.ts";
 import type { StickyLedger } from "../engagement/sticky.ts";
-import type { TurnRun } from "../events/effects.ts";
+import type { MessageRef, TurnRun } from "../events/effects.ts";
 import type { RelayOrder } from "../events/events.ts";
 
 /** A block that was handed to delivery and has no answer yet. */
@@ -97,6 +97,8 @@ export interface ConversationContext {
   readonly buffer: ContextBuffer;
   /** What else the next turn is shown, oldest first. */
   readonly notes: readonly Note[];
+  /** The latest messages that turns have read, oldest first, so that an edit of one is noticed. */
+  readonly readByTurns: readonly MessageRef[];
   /** History was read once. */
   readonly seeded: boolean;
   /** Batches whose debounce window is open, in the order of their first messages. */
@@ -148,6 +150,7 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     counters: noCounters,
     buffer: emptyBuffer,
     notes: [],
+    readByTurns: [],
     seeded: false,
     forming: [],
     inbox: [],

@@ -5,7 +5,7 @@
  * its mark on the step it is given; what is to happen outside is put among the effects, in order.
  */
 import { limits } from "../../domain/limits.ts";
-import { type Millis, routeOf, sameRoute } from "../../domain/message.ts";
+import { type Millis, routeOf } from "../../domain/message.ts";
 import type { BufferEntry } from "../batching/context-buffer.ts";
 import {
   editBuffered,
@@ -123,7 +123,7 @@ function noteOvertaken({ context }: Step, { message }: Pick<MessageReceived, "me
   if (isOvertaken(asBatch, route, author)) context.run = { ...run, overtaken: true };
 }
 
-/** Rewrites what is pending or remembered. Any other edit is noted for the next turn. */
+/** Rewrites what is pending or remembered. What a turn has already read is noted for the next one. */
 export function applyEdit(step: Step, event: MessageEdited): void {
   const { context } = step;
   const { seq, edit } = event;
@@ -132,24 +132,19 @@ export function applyEdit(step: Step, event: MessageEdited): void {
   context.buffer = editBuffered(buffer, edit.id, seq);
   context.forming = editPending(forming, route, edit.id, seq);
   context.inbox = editPending(inbox, route, edit.id, seq);
-  const waits = buffer !== context.buffer || forming !== context.forming || inbox !== context.inbox;
-  // The agent has taken in what waits for its answer, so it does not see the new text there.
-  const isRead = inbox.some(
-    ({ steeredAt, messages }) => steeredAt !== null && messages.some(({ id }) => id === edit.id),
-  );
-  if (!waits || isRead) noteEdit(step, event);
+  noteEdit(step, event);
 }
 
 function noteEdit({ context }: Step, { at, seq, edit }: MessageEdited): void {
   const { id } = edit;
-  const { run } = context;
-  const answered =
-    run !== null && sameRoute(routeOf(edit), run.order.route)
-      ? run.batch.find((message) => message.id === id)
-      : undefined;
-  const of = answered === undefined ? {} : { of: answered.seq };
+  const read = context.readByTurns.find((message) => message.id === id);
+  if (read === undefined) return;
+  const { id: _, ...was } = read;
+  context.readByTurns = context.readByTurns.map((message) =>
+    message === read ? { ...message, editSeq: seq } : message,
+  );
   const { size } = context.settings.context;
-  const { notes, lost } = addNote(context.notes, { seq, id, at, since: seq, ...of }, size);
+  const { notes, lost } = addNote(context.notes, { seq, id, at, was }, size);
   context.notes = notes;
   if (lost > 0) context.buffer = { ...context.buffer, dropped: context.buffer.dropped + lost };
 }

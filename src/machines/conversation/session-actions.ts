@@ -49,6 +49,8 @@ export function beginSession({ context, effects }: Step, event: SessionReset): v
   const { sessionId, cuts } = event;
   const owes = cuts === true && context.inbox.length > 0;
   if (owes) context.inbox = context.inbox.map((one) => ({ ...one, past: (one.past ?? 0) + 1 }));
+  // Nor does what is edited there later come up in the new one.
+  context.readByTurns = [];
   if (cuts === true && !owes) context.notes = [];
   context.introduced = false;
   context.abortedLastRun = false;

@@ -12,7 +12,7 @@
 import { limits } from "../../domain/limits.ts";
 import { type Millis, sameRoute } from "../../domain/message.ts";
 import { type Flush, type Forming, type PendingMessage, refOf } from "../batching/inbox.ts";
-import { addNote, editsOf, noteRef, withEdits, withNotes } from "../batching/notes.ts";
+import { addNote, addRead, editsOf, noteRef, withEdits, withNotes } from "../batching/notes.ts";
 import type { AgentSteered, DeadlineDue, RunAborted } from "../events/events.ts";
 import { freeLine } from "./agent-relay.ts";
 import type { Run } from "./context.ts";
@@ -149,13 +149,13 @@ function noteTaken(
       const { editSeq, ...unedited } = message;
       if (editSeq === undefined || edits === undefined || edits.includes(editSeq)) return message;
       const { seq, id } = message;
-      const since = Math.max(seq, ...edits.filter((edit) => edit < editSeq)) + 1;
       const { size } = context.settings.context;
-      const note = { seq: editSeq, id, at, since, of: seq };
+      const note = { seq: editSeq, id, at, was: { seq } };
       context.notes = addNote(context.notes, note, size).notes;
       return unedited;
     }),
   );
+  context.readByTurns = addRead(context.readByTurns, taken.map(refOf));
   return taken;
 }
 

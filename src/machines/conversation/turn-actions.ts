@@ -10,7 +10,7 @@ import { type Millis, sameRoute } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import { emptyBuffer, splitBuffer, takeBuffer } from "../batching/context-buffer.ts";
 import { type Flush, refOf } from "../batching/inbox.ts";
-import { editsOf, type Note, takeNotes, withEdits, withNotes } from "../batching/notes.ts";
+import { addRead, editsOf, type Note, takeNotes, withEdits, withNotes } from "../batching/notes.ts";
 import { countHumans, isMultiHumanGroup, isPresent } from "../engagement/humans.ts";
 import type { TurnRun } from "../events/effects.ts";
 import type {
@@ -143,7 +143,7 @@ function takeOverheard({ context }: Step, { messages, past }: Answered, at: Mill
   const { shown, aged, omitted } = takeBuffer(taken, at, maxAgeMs);
   // The text of a message that is to be answered has its edit.
   const isAnswered = (note: Note) => messages.some(({ id }) => id === note.id);
-  const more = notes.shown.filter((note) => note.since === undefined || !isAnswered(note));
+  const more = notes.shown.filter((note) => note.was === undefined || !isAnswered(note));
   return { shown, aged, omitted: omitted + notes.lost, notes: more };
 }
 
@@ -159,13 +159,16 @@ function orderOf(step: Step, event: SlotGranted, flush: Answered, guard: boolean
     effects.push({ type: "dropped", message: { seq, id }, why: "context-age" });
   const humans = countHumans({ participants, membership }, settings.engagement, at);
   const direct = flush.route.chat.kind === "direct";
+  const batch = flush.messages.map(refOf);
+  const overheard = shown.map(refOf);
+  if (!isPast) context.readByTurns = addRead(context.readByTurns, [...overheard, ...batch]);
   return {
     type: "turn.run",
     turnId,
     turn: context.turnSeq,
     attempt: 1,
-    batch: flush.messages.map(refOf),
-    context: withNotes(shown.map(refOf), notes),
+    batch,
+    context: withNotes(overheard, notes),
     omitted,
     droppedWhileBusy: context.droppedWhileBusy,
     route: flush.route,

@@ -29,8 +29,8 @@ export interface MessageRef {
   readonly id: string;
   /** Journal number of the latest edit, whose text counts instead of the message's. */
   readonly editSeq?: number;
-  /** `seq` is an edit: edits of the message from this number on have not been read by any turn. */
-  readonly since?: number;
+  /** `seq` is an edit of a message that a turn has read: how it was read. */
+  readonly was?: Pick<MessageRef, "seq" | "editSeq">;
 }
 
 /** The decision on one message; exactly one per `message.received`. */

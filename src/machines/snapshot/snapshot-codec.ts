@@ -12,6 +12,7 @@ import type { Millis } from "../../domain/message.ts";
 import type { BufferEntry } from "../batching/context-buffer.ts";
 import type { Note } from "../batching/notes.ts";
 import type { ConversationContext } from "../conversation/context.ts";
+import type { MessageRef } from "../events/effects.ts";
 import * as form from "./snapshot-schema.ts";
 
 /** Settings belong to the config version in force, not to the record. */
@@ -20,21 +21,22 @@ type StoredContext = Omit<ConversationContext, "settings" | "configured">;
 interface Field<Value> {
   readonly letter: string;
   readonly schema: z.ZodType;
-  /** Undefined: left out. */
-  readonly write: (value: Value, base: Millis) => unknown;
-  readonly read: (written: unknown, base: Millis) => Value;
+  /** Undefined: left out. `context`: all of it. */
+  readonly write: (value: Value, base: Millis, context: StoredContext) => unknown;
+  /** `before`: what fields further up in the table were read as. */
+  readonly read: (written: unknown, base: Millis, before: Partial<StoredContext>) => Value;
 }
 
 const field =
   <Schema extends z.ZodType>(letter: string, schema: Schema) =>
   <Value>(
-    write: (value: Value, base: Millis) => z.input<Schema> | undefined,
-    read: (written: z.output<Schema>, base: Millis) => Value,
+    write: (value: Value, base: Millis, context: StoredContext) => z.input<Schema> | undefined,
+    read: (written: z.output<Schema>, base: Millis, before: Partial<StoredContext>) => Value,
   ): Field<Value> => ({
     letter,
     schema,
     write,
-    read: (written, base) => read(written as z.output<Schema>, base),
+    read: (written, base, before) => read(written as z.output<Schema>, base, before),
   });
 
 function isEmpty(value: unknown): boolean {
@@ -73,12 +75,15 @@ const bufferEntry = z.union([
   z.tuple([seq, z.string(), millis, z.string(), form.flag, seq]),
 ]);
 
-/** Number, the message it is about, heard (from base); of an edit since when, and of which message. */
+/** Number, the message it is about, heard (from base); of an edit how the message was read. */
 const note = z.union([
   z.tuple([seq, z.string(), millis]),
   z.tuple([seq, z.string(), millis, seq]),
   z.tuple([seq, z.string(), millis, seq, seq]),
 ]);
+
+/** Number, id, the edit's number. */
+const readMessage = z.union([z.tuple([seq, z.string()]), z.tuple([seq, z.string(), seq])]);
 
 const table: { readonly [Name in keyof StoredContext]: Field<StoredContext[Name]> } = {
   participants: field("p", z.array(participant))(
@@ -97,13 +102,22 @@ const table: { readonly [Name in keyof StoredContext]: Field<StoredContext[Name]
       fetchedAt: base + fetched,
     }),
   ),
-  /** Author, end (from base). */
-  ledger: field("l", z.array(z.tuple([z.string(), millis])))(
-    (ledger, base) =>
+  /** Author (a participant by place), end (from base). */
+  ledger: field("l", z.array(z.tuple([z.union([z.string(), count]), millis])))(
+    (ledger, base, { participants }) =>
       isEmpty(ledger)
         ? undefined
-        : Object.entries(ledger).map(([author, ends]) => [author, ends - base]),
-    (rows, base) => Object.fromEntries(rows.map(([author, ends]) => [author, base + ends])),
+        : Object.entries(ledger).map(([author, ends]) => {
+            const place = participants.findIndex(({ id }) => id === author);
+            return [place === -1 ? author : place, ends - base];
+          }),
+    (rows, base, { participants = [] }) =>
+      Object.fromEntries(
+        rows.map(([author, ends]) => {
+          const id = typeof author === "string" ? author : participants[author]?.id;
+          return [id ?? String(author), base + ends];
+        }),
+      ),
   ),
   counters: field("g", z.tuple([count, z.array(millis)]))(
     ({ consecutive, window }, base) =>
@@ -144,6 +158,12 @@ const table: { readonly [Name in keyof StoredContext]: Field<StoredContext[Name]
   ownMessages: plain("o", strings),
   siblingMessages: plain("e", strings),
   heardMessages: plain("c", strings),
+  /** A number alone: of the message after the last one among those heard. */
+  readByTurns: field("d", z.array(z.union([seq, readMessage])))(
+    (read, _base, { heardMessages }) =>
+      read.length === 0 ? undefined : packRead(read, heardMessages),
+    (read, _base, { heardMessages = [] }) => unpackRead(read, heardMessages),
+  ),
   spokenIn: plain("h", strings),
 };
 const rows = Object.entries(table) as [keyof StoredContext, Field<unknown>][];
@@ -161,7 +181,7 @@ export function writeFields(context: ConversationContext): Record<string, unknow
   const base = context.participants.at(-1)?.lastSeenAt ?? 0;
   const written: Record<string, unknown> = base === 0 ? {} : { z: base };
   for (const [name, { letter, write }] of rows) {
-    const value = write(context[name], base);
+    const value = write(context[name], base, context);
     if (value !== undefined) written[letter] = value;
   }
   return written;
@@ -175,7 +195,7 @@ export function readFields(
   const base = (written.z ?? 0) as Millis;
   const found: Record<string, unknown> = {};
   for (const [name, { letter, read }] of rows)
-    if (written[letter] !== undefined) found[name] = read(written[letter], base);
+    if (written[letter] !== undefined) found[name] = read(written[letter], base, found);
   return { ...usual, ...found };
 }
 
@@ -195,14 +215,45 @@ function unpackPerson(
   return { id, name: name ?? id, isBot: bot === 1, lastSeenAt: base + seen };
 }
 
-function packNote({ seq, id, at, since, of }: Note, base: Millis): z.input<typeof note> {
-  if (since === undefined) return [seq, id, at - base];
-  return of === undefined ? [seq, id, at - base, since] : [seq, id, at - base, since, of];
+function packRead(
+  read: readonly MessageRef[],
+  heard: readonly string[],
+): z.input<typeof readMessage | typeof seq>[] {
+  let place = -1;
+  return read.map(({ seq, id, editSeq }) => {
+    const isNext = heard[place + 1] === id && editSeq === undefined;
+    place = isNext ? place + 1 : heard.indexOf(id);
+    if (isNext) return seq;
+    return editSeq === undefined ? [seq, id] : [seq, id, editSeq];
+  });
 }
 
-function unpackNote([seq, id, at, since, of]: z.output<typeof note>, base: Millis): Note {
-  const found = { seq, id, at: base + at, ...(since === undefined ? {} : { since }) };
-  return of === undefined ? found : { ...found, of };
+function unpackRead(
+  written: readonly z.output<typeof readMessage | typeof seq>[],
+  heard: readonly string[],
+): readonly MessageRef[] {
+  let place = -1;
+  return written.map((one) => {
+    if (typeof one === "number") {
+      place += 1;
+      return { seq: one, id: heard[place] ?? "" };
+    }
+    const [seq, id, editSeq] = one;
+    place = heard.indexOf(id);
+    return editSeq === undefined ? { seq, id } : { seq, id, editSeq };
+  });
+}
+
+function packNote({ seq, id, at, was }: Note, base: Millis): z.input<typeof note> {
+  if (was === undefined) return [seq, id, at - base];
+  if (was.editSeq === undefined) return [seq, id, at - base, was.seq];
+  return [seq, id, at - base, was.seq, was.editSeq];
+}
+
+function unpackNote([seq, id, at, was, editSeq]: z.output<typeof note>, base: Millis): Note {
+  const found = { seq, id, at: base + at };
+  if (was === undefined) return found;
+  return { ...found, was: editSeq === undefined ? { seq: was } : { seq: was, editSeq } };
 }
 
 function packEntry(

@@ -23,7 +23,7 @@ const ref = z.strictObject({
   seq,
   id: z.string(),
   editSeq: seq.exactOptional(),
-  since: seq.exactOptional(),
+  was: z.strictObject({ seq, editSeq: seq.exactOptional() }).exactOptional(),
 });
 const message = z.strictObject({
   seq,

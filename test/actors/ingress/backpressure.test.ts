@@ -91,7 +91,7 @@ async function intake(size: number) {
       journal,
       configs,
     }),
-    outbox: { enqueue: () => undefined },
+    outbox: { enqueue: () => undefined, textOf: () => null },
     onPoint: () => undefined,
   });
   const chat = { id: "room", kind: "group" };

@@ -6,8 +6,8 @@ import { fc, test as property } from "@fast-check/vitest";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { editSchema } from "../../../src/domain/message.ts";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
-import { prompts } from "../../../src/testing/stream-lines.ts";
 import { steered } from "../../support/agents/steered-agent.ts";
+import { ends, play, prompts } from "../../support/replay/replay.ts";
 import { Rig } from "../../support/runtime/conversation-rig.ts";
 import { World } from "../../support/runtime/world.ts";
 
@@ -85,6 +85,23 @@ describe("an edit of an answered message", () => {
     await say(world, "m4", "so?");
     await world.pass(10_000);
     expect(newest(world)).not.toMatch(/changed this message|omitted|gone soon/);
+  });
+
+  test("is in a replay, whose clock waits for no search of the journal", async () => {
+    const here = { channel: "irc", chat: { id: "g1", kind: "group" } };
+    const line = (t: number, id: string) => {
+      return { t, in: { ...here, id, author: { id: "ann" }, text: "hello" } };
+    };
+    const changed = { t: 30_000, edit: { channel: "irc", chat: "g1", id: "m0", text: "goodbye" } };
+    const room = [line(0, "m0"), changed, line(30_000, "m1"), line(60_000, "m2")];
+    const lines = await play(room, { prompts: true });
+    expect(ends(lines).map(({ t, outcome }) => `${t} ${outcome}`)).toEqual([
+      "500 replied",
+      "30500 replied",
+      "60500 replied",
+    ]);
+    const shown = prompts(lines).map(({ text }) => text.includes("[Earlier text] “hello”"));
+    expect(shown).toEqual([false, true, false]);
   });
 
   test("belongs to its session: after /new it is shown to nobody", async () => {
@@ -177,7 +194,7 @@ describe("an edit of a message under way", () => {
     const seq = rig.edit("m2", "at one");
     const read = message?.seq ?? 0;
     rig.step({ type: "agent.steered", at: rig.now, turnId, messages: [read], edits: [] });
-    expect(rig.of("turn.steer").at(-1)?.batch).toEqual([{ seq, id: "m2", since: read + 1 }]);
+    expect(rig.of("turn.steer").at(-1)?.batch).toEqual([{ seq, id: "m2", was: { seq: read } }]);
     rig.step({ type: "agent.steered", at: rig.now, turnId, messages: [seq], edits: [] });
     expect(rig.conversation.context.notes).toEqual([]);
   });
