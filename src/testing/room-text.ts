@@ -62,6 +62,7 @@ function formatRun({ afterMs = 0, steps = [] }: Run): string {
     if ("waitMs" in step) return `take ${step.waitMs} ms`;
     if ("tool" in step) return `use ${oneLine(step.tool)}`;
     if ("messageEnd" in step) return "end the message";
+    if ("steer" in step) return "take a steered message";
     return "error" in step ? "fail" : "hang";
   });
   const all = afterMs > 0 ? [`take ${afterMs} ms`, ...parts] : parts;

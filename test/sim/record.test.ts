@@ -103,6 +103,73 @@ const heard = (t: number, id: string, more: Line = {}): Line => ({
   },
 });
 
+/** The same room where the agent can be steered, each run this often. */
+const steered = fc
+  .tuple(rooms, fc.constantFrom("steer", "steer-backlog"), fc.array(fc.nat(2), { minLength: 1 }))
+  .map(([room, mode, counts]) =>
+    room.map((line, index) => {
+      if ("earshot" in line) {
+        const config = line.config as Line;
+        return { ...line, config: { ...config, messages: { queue: { mode } } } };
+      }
+      if (!("agent" in line)) return line;
+      const { runs: given } = line.agent as { runs: { steps: Line[] }[] };
+      const takes = Array.from({ length: counts[index % counts.length] ?? 0 }, () => ({
+        steer: true,
+      }));
+      return {
+        ...line,
+        agent: { runs: given.map(({ steps }) => ({ steps: [...steps, ...takes] })) },
+      };
+    }),
+  );
+
+describe("a recording of a room whose agent is steered", () => {
+  const room = (takes: number): Line[] => [
+    { earshot: 1, config: { messages: { queue: { mode: "steer" } } } },
+    {
+      t: 0,
+      agent: {
+        runs: [
+          {
+            steps: [
+              { waitMs: 5_000 },
+              ...Array.from({ length: takes }, () => ({ steer: true })),
+              { text: "Both." },
+            ],
+          },
+        ],
+      },
+    },
+    ...[1, 2_000, 3_500].map((t, n) =>
+      heard(t, `m${n}`, { mentions: [{ id: "self", isSelf: true }] }),
+    ),
+  ];
+
+  test.each([
+    [0, 3],
+    [1, 2],
+    [2, 1],
+  ])(
+    "where its run takes %i of two messages there are %i turns, then and now",
+    async (takes, turns) => {
+      const { was, lines } = await recorded(room(takes));
+      expect(ends(was)).toHaveLength(turns);
+      const steps = lines.flatMap((line) =>
+        "agent" in line ? line.agent.runs.flatMap(({ steps }) => steps) : [],
+      );
+      expect(steps.filter((step) => "steer" in step)).toHaveLength(takes);
+      expect(sinceFirst(await again(lines))).toEqual(sinceFirst(was));
+    },
+  );
+
+  test.prop([steered], runs)("replays to the same history", async (room) => {
+    const answered = room.filter((line) => !/"send":"(?:hang|429)"/.test(JSON.stringify(line)));
+    const { was, lines } = await recorded(answered);
+    expect(sinceFirst(await again(lines))).toEqual(sinceFirst(was));
+  });
+});
+
 describe("a recording of a room with crashes", () => {
   test.each(["host", "process"])(
     "has a turn end when it did, after a %s went down",

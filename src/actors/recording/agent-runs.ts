@@ -224,6 +224,9 @@ function step(run: Run, event: Extract<ConversationEvent, { turnId: string }>): 
     case "agent.message-ended":
       add(run, event.at, { messageEnd: true });
       break;
+    case "agent.steered":
+      add(run, event.at, { steer: true });
+      break;
     case "agent.ended":
       pause(run, event.at);
       run.ended = true;
@@ -244,8 +247,10 @@ function step(run: Run, event: Extract<ConversationEvent, { turnId: string }>): 
  */
 function begin(run: Run, { at, attempt }: AgentStarted): void {
   const first = run.startedAt ?? (attempt > 1 ? run.at : at);
+  // A first report is journalled with the next ones, so what was steered by then stands before it.
+  const steps = run.startedAt === null ? run.steps.filter((step) => "steer" in step) : [];
   run.startedAt = at - first > againMsMax ? at : first;
-  Object.assign(run, { afterMs: null, steps: [], offset: 0, ended: false, lostAt: null });
+  Object.assign(run, { afterMs: null, steps, offset: 0, ended: false, lostAt: null });
   run.at = run.startedAt;
 }
 

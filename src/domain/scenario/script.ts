@@ -8,7 +8,7 @@ import { limits } from "../limits.ts";
 const text = z.string().max(limits.agentEventUnitsMax);
 const waitMs = z.number().int().min(0).max(86_400_000);
 
-const steps = "text, reasoning, waitMs, tool, messageEnd, error, hang";
+const steps = "text, reasoning, waitMs, tool, messageEnd, steer, error, hang";
 const stepSchema = z.union(
   [
     z.strictObject({ text }),
@@ -19,12 +19,16 @@ const stepSchema = z.union(
       input: z.record(z.string(), z.unknown()).default({}),
     }),
     z.strictObject({ messageEnd: z.literal(true) }),
+    z.strictObject({ steer: z.literal(true) }),
     z.strictObject({ error: text }),
     z.strictObject({ hang: z.literal(true) }),
   ],
   { error: `expected one step of ${steps}` },
 );
-/** One step of a run. `text` and `reasoning` are deltas; `hang` waits for the abort. */
+/**
+ * One step of a run. `text` and `reasoning` are deltas; `hang` waits for the abort. A run takes as
+ * many steered messages as it has `steer` steps, whenever they come.
+ */
 export type ScriptStep = z.infer<typeof stepSchema>;
 
 /** One run: a pause of `afterMs`, then the steps. */

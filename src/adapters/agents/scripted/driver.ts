@@ -48,14 +48,26 @@ export function createScriptedDriver(source?: ScriptSource): AgentDriver<Scripte
         assigned.set(turnId, run);
         return run;
       };
+      /** Running turns, and how many steered messages each still takes. */
+      const steers = new Map<string, number>();
       return {
-        capabilities: { steer: false, tools: true, images: false },
+        capabilities: { steer: true, tools: true, images: false },
+        steer(turnId) {
+          const left = steers.get(turnId) ?? 0;
+          if (left > 0) steers.set(turnId, left - 1);
+          return left > 0;
+        },
         async *run(turn, { signal }) {
           const run = runFor(turn);
-          if (run.afterMs > 0) await sleep(run.afterMs, signal);
-          for (const step of run.steps) {
-            signal.throwIfAborted();
-            yield* perform(step, turn, signal, sleep);
+          steers.set(turn.turnId, run.steps.filter((step) => "steer" in step).length);
+          try {
+            if (run.afterMs > 0) await sleep(run.afterMs, signal);
+            for (const step of run.steps) {
+              signal.throwIfAborted();
+              yield* perform(step, turn, signal, sleep);
+            }
+          } finally {
+            steers.delete(turn.turnId);
           }
         },
       };
@@ -75,7 +87,7 @@ async function* perform(
   else if ("messageEnd" in step) yield { type: "message-end" };
   else if ("error" in step) yield { type: "error", message: step.error, retryable: false };
   else if ("hang" in step) await untilAborted(signal);
-  else {
+  else if (!("steer" in step)) {
     yield { type: "tool-start", name: step.tool, input: step.input };
     await unlessAborted(turn.callTool(step.tool, step.input), signal);
     yield { type: "tool-end", name: step.tool, ok: true };
