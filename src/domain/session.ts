@@ -26,9 +26,9 @@ export type TtsLevel = (typeof ttsLevels)[number];
 export interface SessionSettings {
   readonly model: string | null;
   readonly thinking: ThinkingLevel | null;
-  readonly verbose: VerboseLevel;
-  readonly reasoning: ReasoningLevel;
-  readonly elevated: ElevatedLevel;
+  readonly verbose: VerboseLevel | null;
+  readonly reasoning: ReasoningLevel | null;
+  readonly elevated: ElevatedLevel | null;
   /** Permissions of its agent. */
   readonly exec: ExecSettings;
   readonly tts: TtsLevel | null;
@@ -38,12 +38,44 @@ export interface SessionSettings {
 export const defaultSessionSettings: SessionSettings = {
   model: null,
   thinking: null,
-  verbose: "off",
-  reasoning: "off",
-  elevated: "off",
+  verbose: null,
+  reasoning: null,
+  elevated: null,
   exec: {},
   tts: null,
   override: {},
+};
+
+/** What an agent's turns show and may do where neither the session nor a message says otherwise. */
+export interface LevelDefaults {
+  readonly verboseDefault: VerboseLevel;
+  readonly reasoningDefault: ReasoningLevel;
+  readonly elevatedDefault: ElevatedLevel;
+}
+
+/** The settings of one turn: its levels are known. */
+export interface TurnSettings extends SessionSettings {
+  readonly verbose: VerboseLevel;
+  readonly reasoning: ReasoningLevel;
+  readonly elevated: ElevatedLevel;
+}
+
+/** The settings of a session with its agent's levels where it sets none. */
+export function withDefaults(settings: SessionSettings, agent: LevelDefaults): TurnSettings {
+  return {
+    ...settings,
+    verbose: settings.verbose ?? agent.verboseDefault,
+    reasoning: settings.reasoning ?? agent.reasoningDefault,
+    elevated: settings.elevated ?? agent.elevatedDefault,
+  };
+}
+
+/** A turn that shows only its answer and may do nothing beyond it. */
+export const plainTurnSettings: TurnSettings = {
+  ...defaultSessionSettings,
+  verbose: "off",
+  reasoning: "off",
+  elevated: "off",
 };
 
 /** A change of settings. Absent: unchanged; null: back to the config. */
@@ -83,14 +115,14 @@ function mergeOverride(
   };
 }
 
-/** Session settings with the levels that one message asks for. */
-export function withLevels(settings: SessionSettings, levels: TurnLevels): SessionSettings {
+/** A turn's settings with the levels that one message asks for. */
+export function withLevels(settings: TurnSettings, levels: TurnLevels): TurnSettings {
   return { ...settings, ...levels, exec: { ...settings.exec, ...levels.exec } };
 }
 
 /** Levels a message sets for the one turn that answers it, over the session's settings. */
 export type TurnLevels = Partial<
-  Pick<SessionSettings, "thinking" | "verbose" | "reasoning" | "elevated" | "exec">
+  Pick<TurnSettings, "thinking" | "verbose" | "reasoning" | "elevated" | "exec">
 >;
 
 /** Describes each level: `thinking high`, `exec security=full ask=off`. */

@@ -130,6 +130,8 @@ describe("A18 words that are read", () => {
     "order something from an owner who says them: %s",
     (text) => {
       if (/review/.test(text)) return expect(read(text, all).ended).toBe(false);
+      // Its text is a message for the agent.
+      if (text.startsWith("/steer ")) return expect(read(text, all).steers).toBe(true);
       expect(read(text, all)).toMatchObject({ ended: true, calls: [{ args: expect.anything() }] });
     },
   );

@@ -22,7 +22,7 @@ export function execText(about: CommandAbout): string {
 }
 
 export function elevatedText(about: CommandAbout): string {
-  const { elevated } = about.settings;
+  const elevated = about.settings.elevated ?? about.agent.elevatedDefault;
   return `Elevated: ${elevated}.${elevated === "off" ? "" : effectOf(about)}`;
 }
 

@@ -60,8 +60,9 @@ export function createAnswers(ports: CommandPorts): Answers {
     subagents: (args, about) => subagentsText(ports, args, about),
     export: ([lines], about) => exportText(ports, lines, about),
     think: (_, { settings, agent }) => `Thinking: ${settings.thinking ?? agent.thinking}.`,
-    verbose: (_, { settings }) => `Verbose: ${settings.verbose}.`,
-    reasoning: (_, { settings }) => `Reasoning: ${settings.reasoning}.`,
+    verbose: (_, { settings, agent }) => `Verbose: ${settings.verbose ?? agent.verboseDefault}.`,
+    reasoning: (_, { settings, agent }) =>
+      `Reasoning: ${settings.reasoning ?? agent.reasoningDefault}.`,
     elevated: (_, about) => elevatedText(about),
     exec: (_, about) => execText(about),
     tts: (_, about) => ttsText(ports, about),

@@ -5,7 +5,7 @@
  * latest decisions.
  */
 import { decodeVerdict } from "../../domain/decision.ts";
-import { levelWords, type SessionUsage } from "../../domain/session.ts";
+import { levelWords, type SessionUsage, withDefaults } from "../../domain/session.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
 
 /** Newest journal rows, of all conversations, searched for decisions. */
@@ -17,10 +17,11 @@ export async function statusText(ports: CommandPorts, about: CommandAbout): Prom
   const { agent, settings, status, session } = about;
   const { attention, guard, consecutive, turns, remembered, credits } = status;
   const decided = await latestDecisions(ports, about);
+  const shown = withDefaults(settings, agent);
   const levels = [
     `thinking ${settings.thinking ?? agent.thinking}`,
-    ...[`verbose ${settings.verbose}`, `reasoning ${settings.reasoning}`],
-    ...levelWords({ elevated: settings.elevated, exec: settings.exec }),
+    ...[`verbose ${shown.verbose}`, `reasoning ${shown.reasoning}`],
+    ...levelWords({ elevated: shown.elevated, exec: shown.exec }),
   ];
   return [
     `**earshot${ports.version === null ? "" : ` ${ports.version}`}**`,

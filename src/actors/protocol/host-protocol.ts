@@ -11,7 +11,7 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { OutgoingMedia } from "../../domain/outgoing.ts";
 import type { AgentImage, RoomReport, TranscriptEntry } from "../../domain/ports/index.ts";
-import type { SessionSettings, ThinkingLevel } from "../../domain/session.ts";
+import type { ThinkingLevel, TurnSettings } from "../../domain/session.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { AgentReport, JournalEvent } from "../../machines/events/events.ts";
 
@@ -152,7 +152,7 @@ export interface TurnRequest {
   /** Its channel has no reactions. */
   readonly reacts?: false;
   readonly images: readonly AgentImage[];
-  readonly session: SessionSettings;
+  readonly session: TurnSettings;
   /** All authors that it answers are owners. @default false */
   readonly owned?: boolean;
   readonly thinking: ThinkingLevel;

@@ -7,7 +7,7 @@
  */
 import { agentIn, type EarshotConfig } from "../../domain/config/index.ts";
 import type { Ids, SessionRow, TranscriptEntry } from "../../domain/ports/index.ts";
-import { defaultSessionSettings } from "../../domain/session.ts";
+import { plainTurnSettings } from "../../domain/session.ts";
 import type { TurnReport, TurnRequest } from "../protocol/host-protocol.ts";
 import type { LostTurn } from "../protocol/supervisor.ts";
 import type { OrderedTurn } from "./session-registry.ts";
@@ -147,7 +147,7 @@ function orderFor(
     textLimit: Number.MAX_SAFE_INTEGER,
     edits: false,
     images: [],
-    session: defaultSessionSettings,
+    session: plainTurnSettings,
     thinking: "off",
     model: session?.settings.model ?? agent.model,
     watched: false,

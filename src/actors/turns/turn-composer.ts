@@ -7,7 +7,7 @@
 import { agentIn } from "../../domain/config/index.ts";
 import type { Route } from "../../domain/message.ts";
 import type { AgentImage, Ids, RoomReport, Store } from "../../domain/ports/index.ts";
-import { withLevels } from "../../domain/session.ts";
+import { withDefaults, withLevels } from "../../domain/session.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { TurnRun } from "../../machines/events/effects.ts";
 import type { PromptDue } from "../../machines/events/events.ts";
@@ -136,7 +136,8 @@ export async function composeTurn(
   const cfg = configs.version();
   const { system } = agent;
   // The latest message of the batch takes precedence.
-  const levels = batch.reduce((all, { levels }) => withLevels(all, levels), session.settings);
+  const before = withDefaults(session.settings, agent);
+  const levels = batch.reduce((all, message) => withLevels(all, message.levels), before);
   const authors = batch.map(({ author }) => author.id);
   const past = { turn: ordered, cfg, session, system, prompt, named, authors };
   return {

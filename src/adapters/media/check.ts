@@ -4,7 +4,7 @@
  */
 
 import type { MediaSettings } from "../../domain/config/conversation/media.ts";
-import { accountsOf, type EarshotConfig } from "../../domain/config/index.ts";
+import { allRoomLevels, type EarshotConfig, pathText } from "../../domain/config/index.ts";
 import type { ConfigFinding } from "../../domain/config-finding.ts";
 import { canRun } from "../files/runnable.ts";
 import { canReadLinks } from "./links.ts";
@@ -26,13 +26,8 @@ function placesOf(config: EarshotConfig): [string, CheckedSettings][] {
   const places: [string, CheckedSettings | undefined][] = [["media", config.media]];
   for (const [index, { media }] of config.agents.list.entries())
     places.push([`agents.list[${index}].media`, media]);
-  for (const [id, channel] of Object.entries(config.channels)) {
-    places.push([`channels.${id}.media`, channel.media]);
-    for (const [account, { media }] of accountsOf(channel))
-      places.push([`channels.${id}.accounts.${account}.media`, media]);
-  }
-  for (const [key, { media }] of Object.entries(config.conversations))
-    places.push([`conversations[${JSON.stringify(key)}].media`, media]);
+  for (const { path, level } of allRoomLevels(config))
+    places.push([pathText([...path, "media"]), level.media]);
   return places.filter((place): place is [string, CheckedSettings] => place[1] !== undefined);
 }
 

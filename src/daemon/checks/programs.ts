@@ -4,7 +4,7 @@
  */
 import { agentWarnings } from "../../adapters/agents/check.ts";
 import { mediaWarnings } from "../../adapters/media/check.ts";
-import type { EarshotConfig } from "../../domain/config/index.ts";
+import { allRoomLevels, type EarshotConfig, pathText } from "../../domain/config/index.ts";
 import type { ConfigCheck, Fields, Findings } from "./check.ts";
 import { inTheClear } from "./plain-http.ts";
 
@@ -46,15 +46,9 @@ function mediaOf(config: EarshotConfig): Placed {
   const places: (readonly [string, unknown])[] = [
     ["media", config.media],
     ...config.agents.list.map((agent, n) => [`agents.list[${n}].media`, agent.media] as const),
-    ...Object.entries(config.conversations).map(
-      ([key, own]) => [`conversations[${JSON.stringify(key)}].media`, own.media] as const,
+    ...allRoomLevels(config).map(
+      ({ path, level }) => [pathText([...path, "media"]), level.media] as const,
     ),
-    ...Object.entries(config.channels).flatMap(([id, channel]) => [
-      [`channels.${id}.media`, channel.media] as const,
-      ...Object.entries(channel.accounts ?? {}).map(
-        ([account, own]) => [`channels.${id}.accounts.${account}.media`, own.media] as const,
-      ),
-    ]),
   ];
   return places.flatMap(([at, media]) =>
     media === undefined || media === null ? [] : [[at, media as Fields] as const],
@@ -137,6 +131,22 @@ export const programChecks: readonly ConfigCheck[] = [
             at: `${at}.permissions`,
             wrong: "the program may do whatever it asks for, and any room may make it ask",
             fix: 'set it to "deny" or "allowlist"',
+          };
+    },
+  },
+  {
+    id: "agent.elevated",
+    kind: "risk",
+    level: "warning",
+    *find({ agents: { defaults, list } }) {
+      const places = [["agents.defaults", defaults] as const];
+      const own = list.map((agent, index) => [`agents.list[${index}]`, agent] as const);
+      for (const [at, { elevatedDefault }] of [...places, ...own])
+        if (elevatedDefault === "full")
+          yield {
+            at: `${at}.elevatedDefault`,
+            wrong: "the agent may do whatever it asks for, and any room may make it ask",
+            fix: 'set it to "ask" or "off"',
           };
     },
   },

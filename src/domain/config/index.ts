@@ -26,4 +26,4 @@ export { type FirstReadSettings, resolveFirstRead } from "./resolve/first-read.t
 export { heartbeatKeys, resolveHeartbeat } from "./resolve/heartbeat.ts";
 export { resolveMedia } from "./resolve/media.ts";
 export { resolveSettings } from "./resolve/resolve.ts";
-export { namesInRooms, roomOrigins } from "./resolve/rooms.ts";
+export { allRoomLevels, namesInRooms, roomOrigins } from "./resolve/rooms.ts";

@@ -14,7 +14,7 @@ import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { AgentDriver, AgentPort, AgentTurn } from "../../../src/domain/ports/index.ts";
-import { defaultSessionSettings } from "../../../src/domain/session.ts";
+import { plainTurnSettings } from "../../../src/domain/session.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 
 import { message } from "../../support/runtime/supervised.ts";
@@ -109,7 +109,7 @@ const order = (given: Order = {}): void => {
       chatKind,
       edits: false,
       images: [],
-      session: defaultSessionSettings,
+      session: plainTurnSettings,
       thinking: "off",
       model: null,
       watched: given.watched ?? false,

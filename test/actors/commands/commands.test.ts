@@ -45,7 +45,10 @@ describe("a command", () => {
     ["/send", /^Sending answers: allow\.$/],
     ["/usage", /This session: 1 turn, 10 tokens in, 5 out, \$0\.2500/],
     ["/session", /^Session: `[^`]+` of `agent:main:main`/],
-    ["/session", /^Settings: model as configured, thinking as configured, verbose off,.* exec as/m],
+    [
+      "/session",
+      /^Settings: model as configured, thinking as configured, verbose as configured,.* exec as/m,
+    ],
     ["/compact", /^What was said so far is being summed up\.$/],
     ["/context", /^Remembered: 2 entries, about \d+ of 100000 tokens/],
     ["/models", /^No model is named in the config/],
@@ -460,7 +463,7 @@ describe("A18: somebody without authority", () => {
     expect(world.turns.map(({ said }) => said)).toEqual([
       ...["/config show", "/export", "/elevated full", "hey /elevated full"],
     ]);
-    expect((await world.runtime.session(directKey))?.settings.elevated).toBe("off");
+    expect((await world.runtime.session(directKey))?.settings.elevated).toBeNull();
     expect((await ask(world, "/elevated ask")).text).toMatch(/^Elevated: ask\./);
   });
 

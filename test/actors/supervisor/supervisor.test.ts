@@ -7,7 +7,7 @@ import type { TurnRequest } from "../../../src/actors/protocol/host-protocol.ts"
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { decodeVerdict } from "../../../src/domain/decision.ts";
 import { hash52 } from "../../../src/domain/key.ts";
-import { defaultSessionSettings } from "../../../src/domain/session.ts";
+import { plainTurnSettings } from "../../../src/domain/session.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import { builtUrl } from "../../support/built/files.ts";
 import {
@@ -74,7 +74,7 @@ const order = (turnId: string, said: string, more: Partial<TurnRequest> = {}): T
   chatKind: "group",
   edits: false,
   images: [],
-  session: defaultSessionSettings,
+  session: plainTurnSettings,
   thinking: "off",
   model: null,
   watched: false,

@@ -281,3 +281,18 @@ describe("what runs", () => {
     expect(await paths({ log: { showText: true } })).toEqual(["log.showText"]);
   });
 });
+
+test("an agent that may do everything by default, and converters of a group and a topic", async () => {
+  const audio = { kind: "command", command: "/bin/true", args: ["{file}"], env: ["MY_TOKEN"] };
+  const topics = { "7": { media: { audio } } };
+  expect(
+    await paths({
+      agents: { list: [{ id: "main", elevatedDefault: "full" }] },
+      channels: telegram({ groups: { "-1": { media: { audio }, topics } } }),
+    }),
+  ).toEqual([
+    "agents.list[0].elevatedDefault",
+    'channels.telegram.groups["-1"].media.audio.env',
+    'channels.telegram.groups["-1"].topics["7"].media.audio.env',
+  ]);
+});

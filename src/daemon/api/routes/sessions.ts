@@ -42,9 +42,9 @@ const queue = z.strictObject({
 const sessionPatchSchema = z.strictObject({
   model: z.string().trim().min(1).max(256).nullable().exactOptional(),
   thinking: z.enum(thinkingLevels).nullable().exactOptional(),
-  verbose: z.enum(verboseLevels).exactOptional(),
-  reasoning: z.enum(reasoningLevels).exactOptional(),
-  elevated: z.enum(elevatedLevels).exactOptional(),
+  verbose: z.enum(verboseLevels).nullable().exactOptional(),
+  reasoning: z.enum(reasoningLevels).nullable().exactOptional(),
+  elevated: z.enum(elevatedLevels).nullable().exactOptional(),
   exec: exec.nullable().exactOptional(),
   tts: z.enum(ttsLevels).nullable().exactOptional(),
   override: z
@@ -66,9 +66,9 @@ const sessionSchema = z.object({
   settings: z.object({
     model: text.nullable(),
     thinking: z.enum(thinkingLevels).nullable(),
-    verbose: z.enum(verboseLevels),
-    reasoning: z.enum(reasoningLevels),
-    elevated: z.enum(elevatedLevels),
+    verbose: z.enum(verboseLevels).nullable(),
+    reasoning: z.enum(reasoningLevels).nullable(),
+    elevated: z.enum(elevatedLevels).nullable(),
     exec,
     tts: z.enum(ttsLevels).nullable(),
     override: z.object({

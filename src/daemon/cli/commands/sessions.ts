@@ -67,9 +67,9 @@ interface ListAnswer {
 /** Settings as options: name and values. */
 const levels = [
   ["thinking", [...thinkingLevels, "default"]],
-  ["verbose", verboseLevels],
-  ["reasoning", reasoningLevels],
-  ["elevated", elevatedLevels],
+  ["verbose", [...verboseLevels, "default"]],
+  ["reasoning", [...reasoningLevels, "default"]],
+  ["elevated", [...elevatedLevels, "default"]],
   ["tts", [...ttsLevels, "default"]],
 ] as const;
 const queueModes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"];

@@ -3,6 +3,7 @@
  * `kind` and are checked by the driver. A bare name is short for `{ kind: name }`.
  */
 import { z } from "zod";
+import { elevatedLevels, reasoningLevels, verboseLevels } from "../../session.ts";
 import { overrideFields } from "../conversation/overrides.ts";
 import { count, label, section, text } from "../conversation/section.ts";
 
@@ -33,6 +34,15 @@ const own = {
     "Above this the oldest part of a session is summarised.",
   ),
   thinking: thinking.describe("How much the agent thinks before it answers."),
+  verboseDefault: z
+    .enum(verboseLevels)
+    .describe("How tool steps are shown where `/verbose` was not used."),
+  reasoningDefault: z
+    .enum(reasoningLevels)
+    .describe("How reasoning is shown where `/reasoning` was not used."),
+  elevatedDefault: z
+    .enum(elevatedLevels)
+    .describe("What the agent may do beyond its room where `/elevated` was not used."),
   model: z
     .string()
     .min(1)
@@ -80,6 +90,9 @@ const agent = z.strictObject({
   maxConcurrent: own.maxConcurrent.optional(),
   contextTokens: own.contextTokens.optional(),
   thinking: thinking.optional().describe("How much the agent thinks before it answers."),
+  verboseDefault: own.verboseDefault.optional(),
+  reasoningDefault: own.reasoningDefault.optional(),
+  elevatedDefault: own.elevatedDefault.optional(),
   model: own.model.optional(),
   tools: own.tools.optional(),
   ...overrideFields,
@@ -94,6 +107,9 @@ export const agents = z.strictObject({
     maxConcurrent: 4,
     contextTokens: 100_000,
     thinking: "off",
+    verboseDefault: "off",
+    reasoningDefault: "off",
+    elevatedDefault: "off",
     model: null,
     tools: null,
   })

@@ -4,10 +4,11 @@
  * The list entry with the shared defaults filled in, and the names the agent answers to.
  */
 import { EarshotError } from "../../errors.ts";
+import type { LevelDefaults } from "../../session.ts";
 import type { AgentEntry, DriverConfig } from "../daemon/agents.ts";
 import type { EarshotConfig } from "../daemon/schema.ts";
 
-export interface ConfiguredAgent {
+export interface ConfiguredAgent extends LevelDefaults {
   readonly id: string;
   readonly name: string;
   /** Implicit names first; distinct. */
@@ -79,6 +80,9 @@ export function agentOf(config: EarshotConfig, agentId: string): ConfiguredAgent
     maxConcurrent: entry.maxConcurrent ?? defaults.maxConcurrent,
     contextTokens: entry.contextTokens ?? defaults.contextTokens,
     thinking: entry.thinking ?? defaults.thinking,
+    verboseDefault: entry.verboseDefault ?? defaults.verboseDefault,
+    reasoningDefault: entry.reasoningDefault ?? defaults.reasoningDefault,
+    elevatedDefault: entry.elevatedDefault ?? defaults.elevatedDefault,
     model: entry.model === undefined ? defaults.model : entry.model,
     tools: entry.tools === undefined ? defaults.tools : entry.tools,
   };

@@ -121,22 +121,37 @@ export function roomAliases(
   return added.length === 0 ? names : [...new Set([...names, ...added])];
 }
 
-/** Every name that any room gives an agent. */
-export function namesInRooms({ channels, conversations }: EarshotConfig): readonly string[] {
-  const places = Object.values(channels).flatMap((channel) => [
-    channel,
-    ...Object.values(channel.accounts ?? {}),
+/** Every level of every room: channels, accounts, groups, topics and conversations. */
+export function allRoomLevels({ channels, conversations }: EarshotConfig): readonly LevelAt[] {
+  const places = Object.entries(channels).flatMap(([id, channel]) => [
+    { path: ["channels", id], level: channel },
+    ...Object.entries(channel.accounts ?? {}).map(([name, account]) => ({
+      path: ["channels", id, "accounts", name],
+      level: account,
+    })),
   ]);
-  const groups = places.flatMap((place) => Object.values((place.groups ?? {}) as Groups));
-  const topics = groups.flatMap((group) => Object.values(group.topics ?? {}));
-  const levels: readonly RoomLevel[] = [
-    ...(places as readonly RoomLevel[]),
-    ...groups,
-    ...topics,
-    ...Object.values(conversations),
-  ];
-  return levels.flatMap((level) => level.aliases ?? []);
+  const groups = places.flatMap(({ path, level }) =>
+    Object.entries((level.groups ?? {}) as Groups).map(([id, group]) => ({
+      path: [...path, "groups", id],
+      level: group,
+    })),
+  );
+  const topics = groups.flatMap(({ path, level }) =>
+    Object.entries(level.topics ?? {}).map(([id, topic]) => ({
+      path: [...path, "topics", id],
+      level: topic,
+    })),
+  );
+  const own = Object.entries(conversations).map(([key, level]) => ({
+    path: ["conversations", key],
+    level,
+  }));
+  return [...(places as readonly LevelAt[]), ...groups, ...topics, ...own];
 }
+
+/** Every name that any room gives an agent. */
+export const namesInRooms = (config: EarshotConfig): readonly string[] =>
+  allRoomLevels(config).flatMap(({ level }) => level.aliases ?? []);
 
 /** Where the settings of a room come from: each level that sets something, and what. */
 export function roomOrigins(
