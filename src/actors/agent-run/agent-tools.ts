@@ -75,8 +75,8 @@ export interface TurnActions {
   say(text: string): void;
   /** Sends a file or choices; resolves to the platform's answer, or to a refusal. */
   send(type: "media" | "choices", request: unknown): Promise<string>;
-  /** False: the channel has no reactions. */
-  react(emoji: string): boolean;
+  /** Resolves to the platform's answer. */
+  react(emoji: string): string | Promise<string>;
   disengage(): void;
   skip(): void;
   /** Asks the main thread. Resolves to text, also for a refusal. */
@@ -129,6 +129,10 @@ export function createTools(
     actions.say(text);
     return "Sent. Do not repeat it in your answer.";
   };
+  const react = (emoji: string) => {
+    const answer = actions.react(emoji);
+    return typeof answer === "string" ? answer : answer.then(orRefuse);
+  };
   return (name, input) => {
     if (actions.over) return turnIsOver;
     const isOffered = names === undefined || names.includes(name);
@@ -143,9 +147,7 @@ export function createTools(
         return send(parsed.data as z.infer<typeof sendInput>);
       case "channel_react":
         if (actions.skipped) return refuse("you chose to skip this response.");
-        return actions.react((parsed.data as z.infer<typeof reaction>).emoji)
-          ? "Reacted."
-          : "Nothing was put: there are no reactions on this channel.";
+        return react((parsed.data as z.infer<typeof reaction>).emoji);
       case "channel_disengage":
         actions.disengage();
         return "You are no longer following this conversation. You may end now.";

@@ -16,7 +16,7 @@ import {
   mediaText,
   type OutgoingChoices,
 } from "../../domain/outgoing.ts";
-import { deliveryRequest, fileRequest } from "../protocol/context-tool-schemas.ts";
+import { deliveryRequest, fileRequest, reactionRequest } from "../protocol/context-tool-schemas.ts";
 import type { ContextAnswer } from "../protocol/host-protocol.ts";
 
 export interface OutgoingPartsPorts {
@@ -52,6 +52,12 @@ export class OutgoingParts {
     if ("why" in sent) return `Refused: ${sent.why}`;
     const answer = await this.#ports.ask(deliveryRequest, { index: sent.index });
     return typeof answer === "string" ? answer : "Sent.";
+  }
+
+  /** Waits for the platform's answer to a reaction, which is reported after this was called. */
+  async reaction(message: string, emoji: string): Promise<string> {
+    const answer = await this.#ports.ask(reactionRequest, { message, emoji });
+    return typeof answer === "string" ? answer : "Reacted.";
   }
 
   /** For an event: sends it. A refused one is reported, and its text is sent. */

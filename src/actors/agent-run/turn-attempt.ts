@@ -354,9 +354,12 @@ export class TurnAttempt {
       say: (text) => run.#say(text),
       send: (type, request) => run.#outgoing.send(type, request),
       react(emoji) {
-        if (run.#job.order.reacts === false) return false;
+        const { reacts, replyTo } = run.#job.order;
+        if (reacts === false) return "Nothing was put: there are no reactions on this channel.";
+        if (replyTo === undefined) return "Nothing was put: there is no message to react to.";
+        const answer = run.#outgoing.reaction(replyTo, emoji);
         run.#report({ type: "agent.tool", name: "channel_react", input: { emoji } });
-        return true;
+        return answer;
       },
       disengage: () => run.#report({ type: "disengage" }),
       skip() {

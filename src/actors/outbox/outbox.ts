@@ -21,6 +21,8 @@ import {
   deliveryWith,
   isDraft,
   isText,
+  type ReactionBody,
+  reactionEnded,
   reportOf,
   sendLine,
   type TextBody,
@@ -79,7 +81,11 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   /** Commits a row's end and the event for its conversation together, then publishes it. */
   async function finish(delivery: Delivery, row: OutboxRow): Promise<void> {
     const write = { kind: "outbox", row } as const;
-    if (!isText(delivery)) return journal.keep([write]);
+    if (!isText(delivery)) {
+      await journal.keep([write]);
+      if (row.kind === "react") emit.reacted?.(reactionEnded(row, delivery.body as ReactionBody));
+      return;
+    }
     const identity = `delivery|${row.id}|${row.state}|${row.attempts}|${row.doubts}`;
     const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), { identity });
     sent.note(row, delivery.body);

@@ -8,6 +8,7 @@ import type { OutgoingChoices, OutgoingMedia } from "../../domain/outgoing.ts";
 import type { OutboxRow } from "../../domain/ports/index.ts";
 import type { SendLine, SendStatus } from "../../domain/stream.ts";
 import type { DeliveryFailed, DeliverySent } from "../../machines/events/events.ts";
+import type { ReactionEnded } from "../protocol/runtime-events.ts";
 
 /** A text to send. */
 export interface TextBody {
@@ -95,6 +96,12 @@ export function reportOf(row: OutboxRow, at: Millis): DeliverySent | DeliveryFai
   }
   const status = row.state as "expired" | "dead" | "in-doubt";
   return { type: "delivery.failed", at, turnId, index, status };
+}
+
+/** How a reaction ended. */
+export function reactionEnded({ key, state, error }: OutboxRow, body: ReactionBody): ReactionEnded {
+  const { message, emoji } = body;
+  return { key, message, emoji, error: state === "sent" ? null : (error ?? "no reason given") };
 }
 
 /** The line of the event stream that reports the end of a text. */

@@ -44,9 +44,10 @@ export const contextToolPurposes: Readonly<Record<ContextToolName, string>> = {
 
 /** A request under this name is for an owner; it is no tool of the agent's. */
 export const approvalRequest = "permission";
-/** Of a turn itself, like the last: a file to send, and the end of a delivery. */
+/** Of a turn itself, like the last: a file to send, and the end of a delivery or of a reaction. */
 export const fileRequest = "file";
 export const deliveryRequest = "delivery";
+export const reactionRequest = "reaction";
 
 export const isContextTool = (name: string): name is ContextToolName =>
   Object.hasOwn(contextToolInputs, name);

@@ -151,6 +151,8 @@ export interface TurnRequest {
   readonly edits: boolean;
   /** Its channel has no reactions. */
   readonly reacts?: false;
+  /** Platform id of the message that it answers; absent: there is none. */
+  readonly replyTo?: string;
   readonly images: readonly AgentImage[];
   readonly session: TurnSettings;
   /** All authors that it answers are owners. @default false */

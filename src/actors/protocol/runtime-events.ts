@@ -23,6 +23,16 @@ export interface Admitted {
   readonly received: readonly Inbound[];
 }
 
+/** How a reaction of ours ended. */
+export interface ReactionEnded {
+  readonly key: string;
+  /** Platform id of the message. */
+  readonly message: string;
+  readonly emoji: string;
+  /** Why it was not put; null: it was. */
+  readonly error: string | null;
+}
+
 /** The events. Messages are named by their journal numbers, which are unique. */
 export interface RuntimeListener {
   /** One line of the event stream, as `GET /api/events` and a replay print it. */
@@ -58,6 +68,8 @@ export interface RuntimeListener {
   queued?(rows: readonly OutboxRow[]): void;
   /** A delivery, a host or a connection has made a step. */
   stepped?(step: SideStep): void;
+  /** A reaction was put, or will not be. */
+  reacted?(reaction: ReactionEnded): void;
   /** One commit of the journal: the store's time in ms, and the number of rows. */
   committed?(ms: number, rows: number): void;
 }
@@ -81,6 +93,7 @@ const names: readonly EventName[] = [
   "turnEnded",
   "queued",
   "stepped",
+  "reacted",
   "committed",
 ];
 

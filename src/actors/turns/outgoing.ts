@@ -20,10 +20,10 @@ import type { Clock, Log, OutboxRow, OutgoingFiles, Store } from "../../domain/p
 import { late, within } from "../../domain/ports/within.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import { deliveryOf, isText } from "../outbox/row-body.ts";
-import { deliveryRequest, fileRequest } from "../protocol/context-tool-schemas.ts";
+import { deliveryRequest, fileRequest, reactionRequest } from "../protocol/context-tool-schemas.ts";
 import type { ContextAnswer, ContextQuestion } from "../protocol/host-protocol.ts";
 import type { OutboundDirectory } from "../protocol/runtime.ts";
-import type { RuntimeEvents } from "../protocol/runtime-events.ts";
+import type { ReactionEnded, RuntimeEvents } from "../protocol/runtime-events.ts";
 
 export interface OutgoingPorts {
   readonly clock: Clock;
@@ -46,18 +46,22 @@ export interface Outgoing {
 }
 
 const deliverySchema = z.strictObject({ index: z.number().int().min(0) });
+const reactionSchema = z.strictObject({ message: z.string(), emoji: z.string() });
+const requests: ReadonlySet<string> = new Set([fileRequest, deliveryRequest, reactionRequest]);
 const refused = (why: string) => `Refused: ${why}`;
 const errorUnitsMax = 300;
 
 export function createOutgoing(ports: OutgoingPorts): Outgoing {
   return {
-    takes: ({ tool }) => tool === fileRequest || tool === deliveryRequest,
+    takes: ({ tool }) => requests.has(tool),
     async answer(question) {
       if (!ports.isRunning(question)) return refused("no such turn is running.");
       if (question.tool === deliveryRequest) {
         const { index } = deliverySchema.parse(question.input);
         return deliveryOfPart(ports, `${question.turnId}:${index}`);
       }
+      if (question.tool === reactionRequest)
+        return reactionOf(ports, question.key, reactionSchema.parse(question.input));
       const asked = mediaRequestSchema.safeParse(question.input);
       if (!asked.success) return refused(z.prettifyError(asked.error).slice(0, errorUnitsMax));
       return prepare(ports, question.key, asked.data).catch((error: unknown) => {
@@ -130,6 +134,35 @@ async function deliveryOfPart(ports: OutgoingPorts, id: string): Promise<string>
       await within(ports.clock, limits.deliveryWaitMsMax, end);
     const row = await ports.store.outboxRow(id);
     return row === null ? "Not sent yet: it waits." : described(row, ports.directory);
+  } finally {
+    off();
+  }
+}
+
+/**
+ * Waits for the end of a reaction, and says it in words for the agent. Asked before the reaction is
+ * reported, so the end cannot have been missed.
+ */
+async function reactionOf(
+  ports: OutgoingPorts,
+  key: string,
+  { message, emoji }: z.infer<typeof reactionSchema>,
+): Promise<string> {
+  let ended: (reaction: ReactionEnded) => void = () => undefined;
+  const end = new Promise<ReactionEnded>((resolve) => {
+    ended = resolve;
+  });
+  const off = ports.events.add({
+    reacted: (reaction) => {
+      if (reaction.key === key && reaction.message === message && reaction.emoji === emoji)
+        ended(reaction);
+    },
+  });
+  try {
+    const found = await within(ports.clock, limits.deliveryWaitMsMax, () => end);
+    if (found === late) return "Not put yet: it waits.";
+    if (found.error === null) return "Reacted.";
+    return `Not put: ${oneLine(found.error, errorUnitsMax)}.`;
   } finally {
     off();
   }

@@ -157,6 +157,7 @@ export async function composeTurn(
     chatKind: route.chat.kind,
     edits: ports.canEdit(route),
     ...(ports.canReact(route) ? {} : { reacts: false }),
+    ...(effect.replyTo === "" ? {} : { replyTo: effect.replyTo }),
     images,
     session: levels,
     owned: batch.length > 0 && batch.every(({ byOwner }) => byOwner),

@@ -113,6 +113,7 @@ const order = (given: Order = {}): void => {
       thinking: "off",
       model: null,
       watched: given.watched ?? false,
+      replyTo: "1",
     },
     agent: { agentId: "main", agentName: "earshot", kind: given.kind ?? "test", config: {} },
     settings: settingsFor(parseConfig(config), key, 1),

@@ -3,7 +3,7 @@
  */
 import { expect, test } from "vitest";
 import { sessionWorld } from "../../support/runtime/session-world.ts";
-import { World } from "../../support/runtime/world.ts";
+import { type Fate, World } from "../../support/runtime/world.ts";
 
 test("a direct message is decided, answered and delivered once", async () => {
   const world = await new World().start();
@@ -44,6 +44,22 @@ test.each([
     yield { type: "text", text: await turn.callTool("channel_react", { emoji: "👍" }) };
   });
   await world.talk("hi", { direct: true });
+  expect(world.sends()).toMatchObject([{ status: "sent", text: words }]);
+  await world.runtime.stop();
+});
+
+test.each<[string, readonly Fate[], number, unknown]>([
+  ["is there", [], 2_000, "Reacted."],
+  ["is refused", ["refuse"], 2_000, "Not put: blocked."],
+  ["has no answer yet", ["hang"], 60_000, "Not put yet: it waits."],
+])("an agent whose reaction %s learns so from the tool", async (_, fates, passMs, words) => {
+  const world = await sessionWorld({ messages: { ackScope: "off" } });
+  world.reactionFates.push(...fates);
+  world.answers.push(async function* (turn) {
+    yield { type: "text", text: await turn.callTool("channel_react", { emoji: "👍" }) };
+  });
+  await world.say("hi", { direct: true, id: "m1" });
+  await world.pass(passMs);
   expect(world.sends()).toMatchObject([{ status: "sent", text: words }]);
   await world.runtime.stop();
 });
