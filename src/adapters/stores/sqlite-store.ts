@@ -37,6 +37,8 @@ interface StoreKind extends Transactions {
   /** Events that are cached in memory. */
   readonly recentRows: number;
   readonly recentBytes: number;
+  /** Long reads let others have a turn. A simulation takes work that waits for one for over. */
+  readonly yields: boolean;
 }
 const durable: StoreKind = {
   begin: "BEGIN IMMEDIATE",
@@ -45,6 +47,7 @@ const durable: StoreKind = {
   wrapsSingle: true,
   recentRows: 65_536,
   recentBytes: 33_554_432,
+  yields: true,
 };
 /**
  * Never committed: each commit is a savepoint in one transaction, so no page is written before it
@@ -58,6 +61,7 @@ const temporary: StoreKind = {
   wrapsSingle: false,
   recentRows: 256,
   recentBytes: 65_536,
+  yields: false,
 };
 
 export interface SqliteOptions {
@@ -195,7 +199,7 @@ function createStore(database: Database, kind: StoreKind): Store {
     const first = Math.max(after, number(sql.firstSeq) - 1);
     for (let from = first; from < last && !closed; from += sliceRows) {
       rows.push(...(await all<EventRow>(text, from, Math.min(from + sliceRows, last), what)));
-      await setImmediate();
+      if (kind.yields) await setImmediate();
     }
     return rows;
   }
