@@ -137,7 +137,7 @@ export async function answerPresses(
     } catch (error) {
       // Telegram takes an answer for a short time only; the press itself is not affected.
       const why = error instanceof EarshotError ? error.code : "unknown";
-      log("debug", "telegram.press-unanswered", { error: why });
+      log("warn", "telegram.press-unanswered", { error: why });
     }
   }
 }
