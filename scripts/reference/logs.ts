@@ -163,6 +163,10 @@ export const logTable: readonly LogEvent[] = [
     ["sessions.failing", "Session files cannot be written."],
     ["store.failing", "The store cannot be written; no message is accepted until it can."],
     ["telegram.event-refused", "An update could not be accepted and is skipped."],
+    [
+      "telegram.held-unreadable",
+      "Parts of messages in the stored cursor are unreadable; they are lost.",
+    ],
     ["tls.refused", "A new certificate is not valid; the last good one stays."],
     ["turn.compose", "A turn could not be composed."],
     ["webchat.failed", "A frame of the webchat failed because of an internal error."],

@@ -25,6 +25,10 @@ export const limits = {
   sentTopicsMax: 10_000,
   /** Groups of an account that became supergroups; the oldest is then a new room. */
   migratedGroupsMax: 256,
+  /** Parts of messages of an account that are held until the last one is there, and what waits. */
+  heldEventsMax: 256,
+  /** Parts of merged messages of an account that are recognised when they are repeated. */
+  mergedPartsMax: 100,
   rolesCountMax: 1_000,
   historyCountMax: 200,
 

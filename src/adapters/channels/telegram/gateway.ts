@@ -6,14 +6,22 @@
  * and only then is the next one requested. Unreadable updates are logged and skipped; they never
  * block the queue.
  *
- * The cursor is `<offset>@<ms>`, then the groups that became supergroups (`chats.ts`). Telegram
- * restarts its numbering at random after a week without updates, so an offset that old is not used:
+ * The cursor is `<offset>@<ms>`, then the groups that became supergroups (`chats.ts`), then what is
+ * held until the rest of it has arrived, as JSON (`assembly.ts`). Telegram restarts its numbering at random after a week without updates, so an offset that old is not used:
  * Telegram keeps updates for a day, and repeats are recognised.
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
+import {
+  type Assembly,
+  assemble,
+  emptyAssembly,
+  nextRelease,
+  readAssembly,
+  storedAssembly,
+} from "./assembly.ts";
 import type { TelegramChats } from "./chats.ts";
 import { answerPresses, pressEvent } from "./choices.ts";
 import type { TelegramClient } from "./client.ts";
@@ -34,6 +42,12 @@ const offsetAgeMsMax = 6 * 86_400_000;
 interface Position {
   readonly offset: number;
   readonly at: Millis;
+}
+/** Where an account is: the next update, and what it holds back. */
+interface Progress {
+  /** Null: no update has been read yet. */
+  readonly position: Position | null;
+  readonly assembly: Assembly;
 }
 
 /** The identity of the token's bot. */
@@ -57,31 +71,27 @@ export async function receive(
   signal: AbortSignal,
 ): Promise<void> {
   let self: TelegramSelf | null = null;
-  let position: Position | null = null;
+  let progress: Progress = { position: null, assembly: emptyAssembly };
   let failures = 0;
   let live = false;
   let offered = false;
+  const nextUpdates = createPolls(client, context, signal);
   while (!signal.aborted) {
     try {
       if (self === null) {
         self = await whoAmI(client, signal);
         await removeWebhook(client, context, signal);
-        position = readCursor(await context.loadCursor(self.id), chats);
+        progress = readCursor(await context.loadCursor(self.id), chats, context);
       }
       // The first poll after a break does not wait, so that recovery is reported immediately.
-      const updates = await poll(client, context, position, live, signal);
+      const updates = await nextUpdates(progress, live);
       if (!live) context.reportState("live");
       if (!offered) void offerCommands(client, context, signal);
       offered = true;
       live = true;
       failures = 0;
-      position = await deliverBatch(
-        updates,
-        { account: context.accountId, self, chats },
-        position,
-        context,
-        signal,
-      );
+      const receiver = { account: context.accountId, self, chats };
+      progress = await deliverBatch(updates, receiver, progress, context, signal);
       void answerPresses(client, context, updates, signal);
     } catch (error) {
       if (signal.aborted) return;
@@ -94,6 +104,41 @@ export async function receive(
       context.reportState(self === null ? "connecting" : "resuming");
     }
   }
+}
+
+/**
+ * Asks for updates, one call at a time: Telegram refuses a second one. The function returns the next
+ * updates; none if what is held back is complete before any arrive, while the call goes on for the
+ * next time.
+ */
+function createPolls(client: TelegramClient, context: Context, signal: AbortSignal) {
+  let running: Promise<readonly unknown[]> | null = null;
+  return async ({ position, assembly }: Progress, wait: boolean): Promise<readonly unknown[]> => {
+    running ??= poll(client, context, position, wait, signal);
+    const release = nextRelease(assembly);
+    if (release !== null && !(await settlesBefore(running, release, context, signal))) return [];
+    const arrived = running;
+    running = null;
+    return arrived;
+  };
+}
+
+/** Whether it resolves or rejects before that time. */
+async function settlesBefore(
+  running: Promise<unknown>,
+  time: Millis,
+  { clock }: Context,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const settled = running.then(
+    () => true,
+    () => true,
+  );
+  const left = new AbortController();
+  const pause = pauseFor(clock, time - clock.now(), AbortSignal.any([signal, left.signal]));
+  const isFirst = await Promise.race([settled, pause.then(() => false)]);
+  left.abort();
+  return isFirst;
 }
 
 /** getUpdates returns nothing while a webhook is set. */
@@ -176,15 +221,14 @@ export function readUpdate(
   return null;
 }
 
-/** Delivers a batch; returns the new position once it is durable. */
+/** Delivers a batch; returns the new progress once it is durable. */
 async function deliverBatch(
   updates: readonly unknown[],
   receiver: Receiver,
-  position: Position | null,
+  { position, assembly }: Progress,
   context: Context,
   signal: AbortSignal,
-): Promise<Position | null> {
-  if (updates.length === 0) return position;
+): Promise<Progress> {
   const events: ChannelEvent[] = [];
   let highest: number | null = null;
   for (const raw of updates) {
@@ -193,12 +237,15 @@ async function deliverBatch(
     const event = readUpdate(raw, receiver, context);
     if (event !== null) events.push(event);
   }
-  if (highest === null)
+  if (updates.length > 0 && highest === null)
     throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot confirm updates: none has an id");
-  const next = { offset: highest + 1, at: context.clock.now() };
-  await deliver(events, cursorOf(next, receiver.chats), context, signal);
+  const at = context.clock.now();
+  const { ready, next } = assemble(assembly, events, at);
+  if (updates.length + ready.length === 0) return { position, assembly };
+  const reached = highest === null ? position : { offset: highest + 1, at };
+  await deliver(ready, cursorOf(reached ?? nowhere, receiver.chats, next), context, signal);
   receiver.chats.unsaved = false;
-  return next;
+  return { position: reached, assembly: next };
 }
 
 /** Retries until the store accepts the batch; a permanently refused event is logged and skipped. */
@@ -227,7 +274,8 @@ async function deliver(
   }
 }
 
-async function deliverSingly(
+/** As `deliver`, but a refused event does not refuse the others. */
+export async function deliverSingly(
   events: readonly ChannelEvent[],
   cursor: string,
   context: Context,
@@ -259,14 +307,34 @@ export async function pause(
   await pauseFor(clock, ms, signal);
 }
 
-/** The cursor of a position; an account that has none, as its updates are posted, has offset 0. */
-export function cursorOf({ offset, at }: Position, { migrated }: TelegramChats): string {
-  return migrated === "" ? `${offset}@${at}` : `${offset}@${at} ${migrated}`;
+/** The position of an account whose updates are posted. */
+export const nowhere: Position = { offset: 0, at: 0 };
+
+export function cursorOf(
+  { offset, at }: Position,
+  { migrated }: TelegramChats,
+  assembly: Assembly,
+): string {
+  const parts = [`${offset}@${at}`, migrated, storedAssembly(assembly)];
+  return parts.filter((part) => part !== "").join(" ");
 }
 
-/** Reads a position; `chats` gets the groups that became supergroups. */
-export function readCursor(stored: string | null, chats: TelegramChats): Position | null {
-  const found = /^(-?\d{1,16})@(\d{1,16})(?: (.+))?$/.exec(stored ?? "");
-  if (found?.[3] !== undefined) chats.load(found[3]);
-  return found === null ? null : { offset: Number(found[1]), at: Number(found[2]) };
+/** Reads a cursor; `chats` gets the groups that became supergroups. */
+export function readCursor(
+  stored: string | null,
+  chats: TelegramChats,
+  { log }: Context,
+): Progress {
+  const found = /^(-?\d{1,16})@(\d{1,16})(?: ([-\d> ]+?))?(?: (\{.*\}))?$/s.exec(stored ?? "");
+  if (found === null) return { position: null, assembly: emptyAssembly };
+  const [, offset, at, migrated, held] = found;
+  if (migrated !== undefined) chats.load(migrated);
+  const position = { offset: Number(offset), at: Number(at) };
+  try {
+    return { position, assembly: held === undefined ? emptyAssembly : readAssembly(held) };
+  } catch {
+    // Only another program, or a newer earshot, has written this.
+    log("error", "telegram.held-unreadable", { units: held?.length });
+    return { position, assembly: emptyAssembly };
+  }
 }

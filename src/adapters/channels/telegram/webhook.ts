@@ -9,17 +9,26 @@
  * may have changed it.
  */
 import { EarshotError } from "../../../domain/errors.ts";
-import type { ChannelContext, ChannelHook } from "../../../domain/ports/index.ts";
+import type { ChannelContext, ChannelEvent, ChannelHook } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { hookJson } from "../../http/hook-body.ts";
 import { sameSecret } from "../../http/signature.ts";
+import { assemble, concerns, emptyAssembly, nextRelease } from "./assembly.ts";
 import type { TelegramChats } from "./chats.ts";
 import { answerPresses } from "./choices.ts";
 import type { TelegramClient } from "./client.ts";
 import type { TelegramAccountConfig, TelegramWebhookConfig } from "./config.ts";
-import { cursorOf, pause, readCursor, readUpdate, whoAmI } from "./gateway.ts";
+import {
+  cursorOf,
+  deliverSingly,
+  nowhere,
+  pause,
+  readCursor,
+  readUpdate,
+  whoAmI,
+} from "./gateway.ts";
 import { offerCommands } from "./menu.ts";
-import type { Receiver, TelegramSelf } from "./normalise.ts";
+import type { TelegramSelf } from "./normalise.ts";
 
 type Context = ChannelContext<TelegramAccountConfig>;
 
@@ -40,6 +49,7 @@ export function createTelegramWebhook(
   chats: TelegramChats,
 ): TelegramWebhook {
   let self: TelegramSelf | null = null;
+  const intake = createIntake(context, chats);
   return {
     hook: {
       inspectHeaders({ headers }) {
@@ -56,7 +66,8 @@ export function createTelegramWebhook(
             "EAR_CHANNEL_UNAVAILABLE",
             "Cannot accept updates: the bot's identity is not known yet. Send them again",
           );
-        await deliverUpdate(body, { account: context.accountId, self, chats }, context);
+        const receiver = { account: context.accountId, self, chats };
+        await intake.take(readUpdate(hookJson(body), receiver, context));
         void answerPresses(client, context, [hookJson(body)], new AbortController().signal);
         return {};
       },
@@ -66,7 +77,12 @@ export function createTelegramWebhook(
       let registered = false;
       while (!signal.aborted) {
         try {
-          self ??= await identify(client, context, chats, signal);
+          if (self === null) {
+            const known = await whoAmI(client, signal);
+            intake.load(await context.loadCursor(known.id));
+            self = known;
+          }
+          intake.releaseUntil(signal);
           if (!registered) await registerWebhook(client, context, webhook, signal);
           else await checkWebhook(client, context, webhook, signal);
           if (!registered || failures > 0) context.reportState("live");
@@ -87,35 +103,86 @@ export function createTelegramWebhook(
   };
 }
 
-/** The bot's identity, after what the account remembers of its groups is loaded. */
-async function identify(
-  client: TelegramClient,
-  context: Context,
-  chats: TelegramChats,
-  signal: AbortSignal,
-): Promise<TelegramSelf> {
-  const self = await whoAmI(client, signal);
-  readCursor(await context.loadCursor(self.id), chats);
-  return self;
-}
+/**
+ * Delivers posted updates. What may be a part of a message is stored in the cursor and held until
+ * the other parts have been posted: Telegram posts the next one of a chat only when this one is
+ * answered.
+ */
+function createIntake(context: Context, chats: TelegramChats) {
+  let assembly = emptyAssembly;
+  let last: Promise<unknown> = Promise.resolve();
+  let stop: AbortSignal | null = null;
+  let isReleasing = false;
 
-async function deliverUpdate(
-  body: Uint8Array,
-  receiver: Receiver,
-  context: Context,
-): Promise<void> {
-  const event = readUpdate(hookJson(body), receiver, context);
-  const { chats } = receiver;
-  if (event === null && !chats.unsaved) return;
-  const cursor = chats.unsaved ? cursorOf({ offset: 0, at: 0 }, chats) : undefined;
-  try {
-    await context.deliver(event === null ? [] : [event], cursor);
-    if (cursor !== undefined) chats.unsaved = false;
-  } catch (error) {
-    if (error instanceof EarshotError && error.disposition === "retry") throw error;
-    const code = error instanceof EarshotError ? error.code : "unknown";
-    context.log("error", "telegram.event-refused", { error: code });
+  /** One change of what is held at a time. */
+  function hold(events: readonly ChannelEvent[]): Promise<void> {
+    const done = last.then(async () => {
+      const { ready, next } = assemble(assembly, events, context.clock.now());
+      const cursor = cursorOf(nowhere, chats, next);
+      try {
+        await context.deliver(ready, cursor);
+      } catch (error) {
+        if (error instanceof EarshotError && error.disposition === "retry") throw error;
+        await deliverSingly(ready, cursor, context, stop ?? new AbortController().signal);
+      }
+      assembly = next;
+      chats.unsaved = false;
+      void release();
+    });
+    last = done.catch(() => undefined);
+    return done;
   }
+
+  async function release(): Promise<void> {
+    if (isReleasing || stop === null) return;
+    const signal = stop;
+    isReleasing = true;
+    let failures = 0;
+    for (let at = nextRelease(assembly); at !== null; at = nextRelease(assembly)) {
+      await pauseFor(context.clock, at - context.clock.now(), signal);
+      if (signal.aborted) break;
+      try {
+        await hold([]);
+        failures = 0;
+      } catch (thrown) {
+        const what = "Cannot release what is held: a bug";
+        const error =
+          thrown instanceof EarshotError
+            ? thrown
+            : new EarshotError("EAR_ASSERT", what, { cause: thrown });
+        context.log("warn", "telegram.intake-closed", { error: error.code });
+        await pause(context, error, failures, signal);
+        failures += 1;
+      }
+    }
+    isReleasing = false;
+    // The account was started again meanwhile.
+    if (stop !== signal) void release();
+  }
+
+  return {
+    load(cursor: string | null) {
+      assembly = readCursor(cursor, chats, context).assembly;
+    },
+    /** Releases what is complete, until the signal aborts. */
+    releaseUntil(signal: AbortSignal) {
+      stop = signal;
+      void release();
+    },
+    /** Resolves when the event is durable. */
+    async take(event: ChannelEvent | null): Promise<void> {
+      if (chats.unsaved || (event !== null && concerns(assembly, event)))
+        return hold(event === null ? [] : [event]);
+      if (event === null) return;
+      try {
+        await context.deliver([event]);
+      } catch (error) {
+        if (error instanceof EarshotError && error.disposition === "retry") throw error;
+        const code = error instanceof EarshotError ? error.code : "unknown";
+        context.log("error", "telegram.event-refused", { error: code });
+      }
+    },
+  };
 }
 
 async function registerWebhook(

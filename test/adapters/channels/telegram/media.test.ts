@@ -39,15 +39,16 @@ describe.each([0, 1])("with %d workers", (workers) => {
     const caption = "@scout_bot look";
     const entities = [{ type: "mention", offset: 0, length: 10 }];
     const album = { media_group_id: "g1" };
-    rooms.say("ann", "", {
-      extra: { text: undefined, caption, caption_entities: entities, ...photo("p1"), ...album },
+    rooms.say("ann", "", { extra: { text: undefined, ...photo("p1"), ...album } });
+    const captioned = rooms.say("ann", "", {
+      extra: { text: undefined, caption, caption_entities: entities, ...photo("p2"), ...album },
     });
-    rooms.say("ann", "", { extra: { text: undefined, ...photo("p2"), ...album } });
-    await rooms.answers(1);
+    const [answer] = await rooms.answers(1);
+    expect(answer?.reply_to_message?.message_id).toBe(captioned.message_id);
     const [prompt = ""] = rooms.prompts();
     const addressed = prompt.split("## Current message(s)")[1] ?? "";
     expect(addressed.match(/a thing of \d+/g)).toEqual(["a thing of 70", "a thing of 140"]);
-    expect(addressed.match(/attachment_id:a\d+-0/g)).toHaveLength(2);
+    expect(addressed.match(/attachment_id:a\d+-\d/g)).toHaveLength(2);
     expect(addressed).not.toContain("attachment_id:p1");
     rooms.say("ann", "", {
       extra: { text: undefined, voice: { file_id: "v1", mime_type: "audio/ogg", file_size: 64 } },
