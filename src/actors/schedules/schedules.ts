@@ -45,6 +45,8 @@ interface State {
 interface Entry extends State {
   readonly origin: ScheduleEntry["origin"];
   busy: boolean;
+  /** On the process's clock: the store failed, and it is not tried again before. */
+  retryAt: Millis;
 }
 
 /** Names of the entries that are not in the config. */
@@ -52,6 +54,8 @@ const indexName = "schedules";
 const nameOf = (name: string) => `schedule|${name}`;
 /** The wall clock is looked at this often, ms. */
 const lookMsMax = 30_000;
+/** Pause before a store that failed is tried again. */
+const retryMs = 1_000;
 
 export function createSchedules(ports: SchedulePorts): Schedules {
   const { clock, wall, log } = ports;
@@ -98,6 +102,7 @@ export function createSchedules(ports: SchedulePorts): Schedules {
         ...(same && before !== null ? before : begun),
         origin: "config",
         busy: false,
+        retryAt: 0,
       };
       entries.set(name, entry);
       if (!same) await ports.keep([writeOf(name, entry)]);
@@ -113,7 +118,7 @@ export function createSchedules(ports: SchedulePorts): Schedules {
       const state = await stored(name);
       if (state !== null) {
         const origin = state.owner === undefined ? "added" : "agent";
-        entries.set(name, { ...state, origin, busy: false });
+        entries.set(name, { ...state, origin, busy: false, retryAt: 0 });
       }
     }
     await adopt();
@@ -128,10 +133,14 @@ export function createSchedules(ports: SchedulePorts): Schedules {
     timer = null;
     if (!started || stopped) return;
     const now = wall();
-    const dues = [...entries.values()].flatMap((entry) => (entry.busy ? [] : (dueOf(entry) ?? [])));
-    if (dues.length === 0) return;
-    const waitMs = Math.max(1, Math.min(lookMsMax, Math.min(...dues) - now));
-    timer = clock.setTimer(clock.now() + waitMs, look);
+    const steady = clock.now();
+    const waits = [...entries.values()].flatMap((entry) => {
+      const due = entry.busy ? null : dueOf(entry);
+      return due === null ? [] : [Math.max(due - now, entry.retryAt - steady)];
+    });
+    if (waits.length === 0) return;
+    const waitMs = Math.max(1, Math.min(lookMsMax, ...waits));
+    timer = clock.setTimer(steady + waitMs, look);
   }
 
   function look(): void {
@@ -140,7 +149,8 @@ export function createSchedules(ports: SchedulePorts): Schedules {
       // The wall clock was set back: what was said by it is known by its id.
       if (entry.anchor > now + limits.scheduleLateMsMax) entry.anchor = now;
       const due = dueOf(entry);
-      if (!entry.busy && due !== null && due <= now) void meet(name, entry, due, now);
+      const isReady = !entry.busy && entry.retryAt <= clock.now();
+      if (isReady && due !== null && due <= now) void meet(name, entry, due, now);
     }
     arm();
   }
@@ -162,6 +172,7 @@ export function createSchedules(ports: SchedulePorts): Schedules {
     try {
       const due = latest(entry, now);
       const run = await runOf(name, entry, due ?? first, due !== null);
+      if (run === null) entry.retryAt = clock.now() + retryMs;
       if (run === null || entries.get(name) !== entry) return;
       entry.anchor = due ?? now;
       entry.last = run;
@@ -205,7 +216,15 @@ export function createSchedules(ports: SchedulePorts): Schedules {
     if (entries.has(name)) return "taken";
     if (entries.size >= limits.schedulesMax) return "full";
     const anchor = anchorOf(spec);
-    const entry: Entry = { spec, anchor, paused: false, last: null, busy: false, ...by };
+    const entry: Entry = {
+      spec,
+      anchor,
+      paused: false,
+      last: null,
+      busy: false,
+      retryAt: 0,
+      ...by,
+    };
     entries.set(name, entry);
     await ports.keep([writeOf(name, entry), index()]);
     arm();

@@ -3,7 +3,7 @@
  * moment, late ones within their limit, and a wall clock that somebody sets.
  */
 import { fc, test as prop } from "@fast-check/vitest";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { limits } from "../../../src/domain/limits.ts";
 import { nextDue, type Schedule, scheduleSchema } from "../../../src/domain/schedule.ts";
 import { World } from "../../support/runtime/world.ts";
@@ -136,12 +136,15 @@ test("a failing entry says why, and the others go on", async () => {
   expect(two?.last?.why).toContain('no agent is called "nobody"');
 });
 
-test("a store that fails is waited for", async () => {
+test("a store that fails is waited for, and tried again once a second", async () => {
   const world = await new World({ config: { schedule: [hourly] } }).start();
   await world.pass(46 * minute);
   world.disk.fail({ at: 1, forever: true });
+  const timers = vi.spyOn(world.clock, "setTimer");
   await world.pass(minute);
   expect(world.sent).toEqual([]);
+  // The other parts of the runtime have timers, too.
+  expect(timers.mock.calls.length).toBeLessThan(1_000);
   world.disk.heal();
   await world.pass(2 * minute);
   expect(world.sent).toHaveLength(1);
