@@ -62,10 +62,11 @@ export function createSpeech(ports: SpeechPorts): Speech {
   return { line, stop: () => stopping.abort(new Error("stopping")) };
 }
 
-/** A sent answer: not a draft, and not reasoning or status. */
+/** A sent text of an answer: not a draft, not reasoning or status, no file and no choices. */
 function answerIn(item: StreamLine): SendLine | null {
   const { kind, line } = tagged(item);
   if (kind !== "send" || line.status !== "sent") return null;
+  if (line.media !== undefined || line.choices !== undefined) return null;
   if (line.draft === true || line.aside !== undefined || line.text.trim() === "") return null;
   return line;
 }

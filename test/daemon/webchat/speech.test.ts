@@ -103,6 +103,8 @@ describe("answers", () => {
       line("a draft", { draft: true }),
       line("a thought", { aside: "reasoning" }),
       line("never arrived", { status: "expired" }),
+      line("sales\n[image: chart.png]", { media: "image" }),
+      line("Which?\n1. tea", { choices: ["tea"] }),
       line("two", { id: "t1:1" }),
     ])
       speaker(streamLine);
