@@ -1,12 +1,17 @@
 /**
  * The Chat page on a real daemon: SQLite, the guide, the webchat channel, the simulation. What the
- * page shows here is what a person sees after the first start.
+ * page shows here is what a person sees after the first start, and what an agent sends besides text: a
+ * picture with its caption, a file to save, and buttons whose press is a message of the person.
  */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
+import { violations } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
 import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
+import { samplePicture } from "../support/pages/sample-picture.ts";
 
 describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
   const rig = createPagesRig({ kept: true });
@@ -114,3 +119,75 @@ async function chipOf(chip: ReturnType<Page["locator"]>): Promise<string> {
   const parts = await chip.locator("b, .rule").allInnerTexts();
   return parts.join(" ");
 }
+
+const send = (input: object) => ({ tool: "channel_send", input });
+const long = "A label that is as long as a label may be, for a narrow window";
+const runs = [
+  {
+    steps: [
+      send({ text: "our **best** month", media: { source: "chart.png" } }),
+      send({ media: { source: "notes.txt" } }),
+      send({ text: "What **next**?", choices: { options: ["Again", "Enough", long] } }),
+      { text: "Press one." },
+    ],
+  },
+  { steps: [{ text: "Then again." }] },
+  { steps: [{ text: "Then enough." }] },
+];
+
+describe.skipIf(!haveChromium)("what an agent sends besides text", () => {
+  const rig = createPagesRig();
+  let daemon: LiveDaemon;
+
+  beforeEach(async () => {
+    const driver = { kind: "scripted", runs };
+    daemon = await rig.daemon({ agents: { list: [{ id: "main", name: "Scout", driver }] } });
+    const workspace = join(daemon.stateDir, "agents", "main");
+    mkdirSync(workspace, { recursive: true });
+    writeFileSync(join(workspace, "chart.png"), samplePicture(640, 480));
+    writeFileSync(join(workspace, "notes.txt"), "two soups and a spoon");
+    await daemon.start();
+  });
+
+  test.each([1_280, 390])("is shown, saved and pressed, %d wide", async (width) => {
+    const page = await rig.open(daemon.address("/chat"), { width });
+    await page.getByText("Live", { exact: true }).waitFor();
+    const pane = page.getByRole("button", { name: "Direct chat", exact: true });
+    if (await pane.isVisible()) await pane.click();
+    await page.getByLabel("Message to Scout").fill("show me");
+    await page.getByLabel("Message to Scout").press("Enter");
+    await page.getByText("Press one.").waitFor();
+    const answers = page.locator(".direct .bubble.it");
+    await soon(() => answers.allInnerTexts()).toEqual([
+      "our best month",
+      "What next?",
+      "Press one.",
+    ]);
+    const picture = page.locator(".direct").getByRole("img", { name: "chart.png" });
+    await picture.scrollIntoViewIfNeeded();
+    await soon(() =>
+      picture.evaluate((one) => (one as unknown as { naturalWidth: number }).naturalWidth),
+    ).toBe(480);
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Save notes.txt" }).click();
+    expect((await saved).suggestedFilename()).toBe("notes.txt");
+
+    const question = page.getByRole("group", { name: "Options" });
+    expect(await question.getByRole("button").allInnerTexts()).toEqual(["Again", "Enough", long]);
+    expect(await violations(page, "everything")).toEqual([]);
+    const { EARSHOT_SHOTS: shots } = process.env;
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/outgoing-${width}.png` });
+    await question.getByRole("button", { name: "Again" }).dblclick();
+    await page.getByText("Then again.").waitFor();
+    await question.getByRole("button", { name: "Enough" }).press("Enter");
+    await page.getByText("Then enough.").waitFor();
+    expect(await page.locator(".direct .bubble.me").allInnerTexts()).toEqual([
+      "show me",
+      "Again",
+      "Enough",
+    ]);
+    await page.reload();
+    await page.getByText("Then enough.").waitFor({ state: "attached" });
+    expect(await page.locator(".direct .choices button").count()).toBe(3);
+  });
+});

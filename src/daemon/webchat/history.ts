@@ -19,6 +19,7 @@ import {
   routeOf,
   sameRoute,
 } from "../../domain/message.ts";
+import type { OutgoingChoices } from "../../domain/outgoing.ts";
 import {
   type EventRow,
   noConversation,
@@ -54,6 +55,8 @@ export interface ReplyEntry {
   /** The other channel it went to; null: the pages. */
   readonly via: { readonly channel: string } | null;
   readonly attachments: readonly AttachedFile[];
+  /** Buttons of a page; null: none. */
+  readonly choices: OutgoingChoices | null;
 }
 export type WebchatEntry = TakenEntry | ReplyEntry;
 
@@ -155,10 +158,13 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
     const sent = await store.outboxRow(id);
     const body = sent === null ? null : shownBody(sent);
     if (body === null) return null;
-    const { text, replyTo, route } = body;
+    const { replyTo, route, media } = body;
     const via = isHere(route) ? null : { channel: route.channel };
     const attachments = await filesOf(id);
-    return { kind: "said", n: row.seq, id, at, text, replyTo, turnId, via, attachments };
+    // A file that is shown needs no text that names it.
+    const text = media !== undefined && attachments.length > 0 ? media.caption : body.text;
+    const choices = (via === null ? body.choices : undefined) ?? null;
+    return { kind: "said", n: row.seq, id, at, text, replyTo, turnId, via, attachments, choices };
   }
 
   async function entryOf(row: EventRow): Promise<WebchatEntry | null> {

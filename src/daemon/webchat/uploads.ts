@@ -49,7 +49,7 @@ export interface WebchatUploads {
    * @throws EarshotError EAR_INBOUND_INVALID when one of them is unknown or used already.
    */
   send(ids: readonly string[], message: string): Promise<readonly Attachment[]>;
-  /** Stores the audio of an answer, with the part that it speaks. */
+  /** Stores the file or the audio of a part of an answer, once. */
   say(request: MediaRequest): Promise<{ readonly part: string; readonly upload: Upload }>;
   /** The files of a part of an answer. */
   filesOf(part: string): Promise<readonly Upload[]>;
@@ -119,6 +119,9 @@ export function createWebchatUploads(ports: WebchatUploadPorts): WebchatUploads 
       // The audio's id is the id of its part with a suffix.
       const part = id.replace(/:speech$/u, "");
       const owner = { of: "answer", id: part } as const;
+      // It was stored by an attempt whose end was lost.
+      const [stored] = await uploads.of(owner);
+      if (stored !== undefined) return { part, upload: stored };
       const terms = { name, declared: mime, bytesMax, totalMax, owner };
       return { part, upload: await uploads.keep(once(data), terms) };
     },

@@ -323,9 +323,10 @@ function shown({ id, kind, mime, bytes, name }: Upload): AttachedFile {
 
 function framesOf(entry: WebchatEntry): ServerFrame[] {
   if (entry.kind === "said") {
-    const { kind: _, via, attachments, ...rest } = entry;
+    const { kind: _, via, attachments, choices, ...rest } = entry;
     const through = via === null ? {} : { via: via.channel };
-    return [{ type: "said", ...rest, ...through, ...filesIn(attachments) }];
+    const buttons = choices === null ? {} : { choices };
+    return [{ type: "said", ...rest, ...through, ...filesIn(attachments), ...buttons }];
   }
   const { id, n, at, text, verdict, via, message, attachments } = entry;
   const through = via === null ? {} : { via: via.channel, by: via.by, message };

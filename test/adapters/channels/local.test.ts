@@ -64,7 +64,11 @@ describe("terminal", () => {
 describe("webhook", () => {
   const secret = "a-secret-of-sixteen-or-more";
 
-  async function receiver(status: number, headers: Record<string, string> = {}) {
+  async function receiver(
+    status: number,
+    headers: Record<string, string> = {},
+    also: readonly string[] = [],
+  ) {
     const got: { body: string; time: string; signature: string }[] = [];
     const server = createServer((request, response) => {
       const parts: Buffer[] = [];
@@ -82,7 +86,7 @@ describe("webhook", () => {
     onTestFinished(() => void server.close());
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/answers`;
     const webhook = createWebhook();
-    const channel = openChannel(webhook.definition as ChannelDefinition, { url, secret });
+    const channel = openChannel(webhook.definition as ChannelDefinition, { url, secret, also });
     onTestFinished(() => channel.stop());
     const sending = () =>
       channel.outbound.replyText({
@@ -133,6 +137,37 @@ describe("webhook", () => {
     const { webhook, sending } = await receiver(status, { "retry-after": "7" });
     await expect(sending()).rejects.toMatchObject(expected);
     expect(webhook.sent()).toEqual([]);
+  });
+
+  test("a file is posted with its bytes, listed without them, and refused like a text", async () => {
+    const { got, webhook, outbound } = await receiver(200, {}, ["files"]);
+    const data = new TextEncoder().encode("two soups");
+    const about = { kind: "file", name: "menu.txt", mime: "text/plain" } as const;
+    const file = { route: place("webhook"), id: "t:0", signal, ...about, data };
+    const address = { url: "https://example.com/menu.txt", replyTo: "m1" };
+    await outbound.sendMedia?.({ ...file, caption: "the **menu**", ...address });
+    await outbound.sendMedia?.({ ...file, id: "t:1:speech", mime: "audio/ogg", name: "a.ogg" });
+    const [post, spoken] = got.map(({ body }) => JSON.parse(body));
+    const media = { ...about, bytes: 9, url: address.url };
+    expect(post).toMatchObject({ id: "t:0", text: "the **menu**", replyTo: "m1", media });
+    expect(Buffer.from(post.media.data, "base64").toString()).toBe("two soups");
+    expect(spoken).toMatchObject({ text: "", replyTo: null, media: { mime: "audio/ogg" } });
+    expect(webhook.sent()[0]?.media).toEqual(media);
+    const refusing = await receiver(413, {}, ["files"]);
+    await expect(refusing.outbound.sendMedia?.(file)).rejects.toMatchObject({
+      disposition: "terminal",
+    });
+  });
+
+  test("choices are posted as such; files and choices that nobody asked for are texts", async () => {
+    const { got, outbound } = await receiver(200, {}, ["choices"]);
+    expect(outbound.sendMedia).toBeUndefined();
+    const choices = { text: "Which?", options: ["tea", "coffee"] };
+    const text = "Which?\n1. tea\n2. coffee";
+    await outbound.sendChoices?.({ route: place("webhook"), id: "t:0", text, signal, choices });
+    expect(JSON.parse(got[0]?.body ?? "")).toMatchObject({ id: "t:0", text: "Which?", choices });
+    const plain = await receiver(200);
+    expect(plain.outbound.sendChoices).toBeUndefined();
   });
 
   test("a url without a secret is refused by the schema", () => {

@@ -14,7 +14,7 @@ export interface Page {
   /** Why the socket closed; resolves when it does. */
   readonly closed: Promise<number>;
   raw(text: string): void;
-  say(text: string, id?: string, attachments?: readonly string[]): string;
+  say(text: string, id?: string, attachments?: readonly string[], replyTo?: string): string;
   of<Type extends ServerFrame["type"]>(type: Type): FrameOf<Type>[];
   /** Waits for a frame that fits; looks at those that are here, too. */
   wait<Type extends ServerFrame["type"]>(
@@ -46,8 +46,8 @@ export async function openPage(base: string, token: string | null, after = 0): P
     frames,
     closed,
     raw: (text) => socket.send(text),
-    say(text, id = `id-${Math.random().toString(36).slice(2)}`, attachments = []) {
-      send({ type: "message", id, text, replyTo: null, attachments });
+    say(text, id = `id-${Math.random().toString(36).slice(2)}`, attachments = [], replyTo) {
+      send({ type: "message", id, text, replyTo: replyTo ?? null, attachments });
       return id;
     },
     of: <Type extends ServerFrame["type"]>(type: Type) =>

@@ -8,7 +8,7 @@
  */
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
 import { type AttachedFile, filesIn } from "../lib/file-facts.ts";
-import type { ServerFrame } from "./frames.ts";
+import type { Choices, ServerFrame } from "./frames.ts";
 
 /** A line that the daemon has: mine, or one of the same session that came through elsewhere. */
 export interface Mine {
@@ -35,6 +35,7 @@ export interface AgentMessage {
   /** The other channel it went to; null: the pages. */
   readonly via: string | null;
   readonly files: readonly AttachedFile[];
+  readonly choices: Choices | null;
 }
 /** A turn that ended without saying anything. */
 export interface Quiet {
@@ -119,9 +120,10 @@ export function hear(talk: Talk, frame: ServerFrame): Talk {
     }
     case "said": {
       const { id, n, at, text, turnId } = frame;
-      const { replyTo = null, via = null } = frame;
+      const { replyTo = null, via = null, choices = null } = frame;
       const files = filesIn(frame.attachments);
-      const entry: AgentMessage = { kind: "said", id, n, at, text, turnId, replyTo, via, files };
+      const words = { id, n, at, text, turnId, replyTo };
+      const entry: AgentMessage = { kind: "said", ...words, via, files, choices };
       const writing = deliver(talk.writing, turnId, text);
       return { ...insert(talk, entry), writing };
     }

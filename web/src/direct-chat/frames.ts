@@ -7,6 +7,12 @@
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
 import type { AttachedFile } from "../lib/file-facts.ts";
 
+/** A question with buttons. A press is a message with the label, in reply to the question. */
+export interface Choices {
+  readonly text: string;
+  readonly options: readonly string[];
+}
+
 /** What the page sends. `id` is made by the page, so that a second try is known as one. */
 export type ClientFrame =
   | { readonly type: "hello"; readonly token: string; readonly after: number }
@@ -56,6 +62,7 @@ export type ServerFrame =
       /** It went to another channel. */
       readonly via?: string;
       readonly attachments?: readonly AttachedFile[];
+      readonly choices?: Choices;
     }
   | {
       readonly type: "attached";

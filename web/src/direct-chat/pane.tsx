@@ -11,6 +11,7 @@ import { clockTime, duration, shownName, shownText } from "../lib/sanitize.ts";
 import { LinkBadge } from "../ui/badge.tsx";
 import { Jump } from "../ui/jump-to-newest.tsx";
 import { Prose } from "../ui/markdown.tsx";
+import { Buttons } from "./buttons.tsx";
 import {
   type AgentMessage,
   draftOf,
@@ -68,6 +69,10 @@ export function DirectPane({ token, direct, agentName, selected, onSelect }: Dir
               selected={line.kind === "mine" && line.message === selected}
               onSelect={onSelect}
               onDiscard={direct.discard}
+              onPress={(label, question) => {
+                direct.press(label, question);
+                follow.toEnd();
+              }}
             />
           ))}
           {draft !== "" && (
@@ -121,6 +126,7 @@ interface LineViewProps extends Omit<MyLineProps, "line"> {
   readonly agentName: string;
   readonly cause: Mine | null;
   readonly lastOfTurn: boolean;
+  readonly onPress: (label: string, question: string) => void;
 }
 
 function LineView(props: LineViewProps) {
@@ -135,19 +141,30 @@ interface AgentMessageProps extends LineViewProps {
 }
 
 function AgentMessageView(props: AgentMessageProps) {
-  const { line: entry, talk, token, agentName, cause, lastOfTurn } = props;
+  const { line: entry, talk, token, agentName, cause, lastOfTurn, onPress } = props;
   const quoted =
     entry.replyTo !== null && cause !== null && entry.replyTo !== cause.id
       ? talk.entries.find((other) => other.kind === "mine" && other.id === entry.replyTo)
       : undefined;
   const took = cause === null ? "" : `, sent in ${duration(entry.at - cause.at)}`;
+  const { choices } = entry;
+  const text = choices?.text ?? entry.text;
   return (
     <div class="dm-line">
-      <div class="bubble it">
-        {quoted?.kind === "mine" && <bdi class="quote cut">{shownText(quoted.text)}</bdi>}
-        <Prose text={shownText(entry.text)} />
-      </div>
+      {(text !== "" || quoted !== undefined) && (
+        <div class="bubble it">
+          {quoted?.kind === "mine" && <bdi class="quote cut">{shownText(quoted.text)}</bdi>}
+          {text !== "" && <Prose text={shownText(text)} />}
+        </div>
+      )}
       <Files files={entry.files} token={token} />
+      {choices !== null && (
+        <Buttons
+          options={choices.options}
+          sending={talk.pending.find(({ replyTo }) => replyTo === entry.id)?.text ?? null}
+          onPress={(label) => onPress(label, entry.id)}
+        />
+      )}
       {lastOfTurn && (
         <p class="meta">
           <bdi>{shownName(agentName)}</bdi>

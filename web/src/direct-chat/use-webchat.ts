@@ -27,6 +27,8 @@ export interface Direct {
   readonly talk: Talk;
   readonly link: Link;
   readonly say: (text: string, files: Pending["files"]) => void;
+  /** Presses a button of a question. */
+  readonly press: (label: string, question: string) => void;
   /** Gives up a line that the daemon will not take. */
   readonly discard: (id: string) => void;
   /** What may be typed behind a slash. */
@@ -59,14 +61,16 @@ export function useWebchat(token: string): Direct {
     });
     return () => chat.current?.close();
   }, [token]);
-  const say: Direct["say"] = (text, files) => {
-    const line: Pending = { id: crypto.randomUUID(), text, replyTo: null, files };
+  const send = (words: Omit<Pending, "id">) => {
+    const line: Pending = { id: crypto.randomUUID(), ...words };
     change(write(current.current, line));
     chat.current?.send(line);
   };
+  const say: Direct["say"] = (text, files) => send({ text, replyTo: null, files });
+  const press: Direct["press"] = (text, replyTo) => send({ text, replyTo, files: [] });
   const commands = async () => offersIn(await ask("/api/commands", { token }));
   const giveUp = (id: string) => change(discard(current.current, id));
-  return { talk, link, say, discard: giveUp, commands };
+  return { talk, link, say, press, discard: giveUp, commands };
 }
 
 function keepUnsent(pending: readonly Pending[]): void {

@@ -61,6 +61,8 @@ export function createWebchatChannel(
       outbound: {
         sendText: async ({ id }) => ({ messageIds: [id] }),
         replyText: async ({ id }) => ({ messageIds: [id] }),
+        // Pages read the options from the journal, like the text.
+        sendChoices: async ({ id }) => ({ messageIds: [id] }),
         sendTyping: async (route, on) => listener.typing(route, on),
         addReaction: async (route, message, emoji) => listener.ack(route, message, emoji, true),
         removeReaction: async (route, message, emoji) => listener.ack(route, message, emoji, false),

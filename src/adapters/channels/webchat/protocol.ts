@@ -8,6 +8,7 @@ import { z } from "zod";
 import { decisionSchema, ruleSchema } from "../../../domain/decision.ts";
 import { limits } from "../../../domain/limits.ts";
 import { attachmentSchema } from "../../../domain/message.ts";
+import { outgoingChoicesSchema } from "../../../domain/outgoing.ts";
 
 const id = z.string().min(1).max(limits.idUnitsMax);
 const n = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
@@ -72,6 +73,8 @@ export const serverFrameSchema = z.discriminatedUnion("type", [
     /** Set for an answer sent to another channel. */
     via: id.optional(),
     attachments,
+    /** Buttons: a press is a message with the label as its text, in reply to this one. */
+    choices: outgoingChoicesSchema.optional(),
   }),
   z.object({
     type: z.literal("attached"),

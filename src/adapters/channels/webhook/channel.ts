@@ -8,11 +8,14 @@ import { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import type { Millis, Route } from "../../../domain/message.ts";
+import type { OutgoingChoices, OutgoingKind } from "../../../domain/outgoing.ts";
 import {
   type ChannelContext,
   type ChannelDefinition,
   type ChannelOutbound,
+  type ChoicesRequest,
   defineChannel,
+  type MediaRequest,
   type SendRequest,
 } from "../../../domain/ports/index.ts";
 import { createHttpClient, type HttpClient } from "../../http/http-client.ts";
@@ -25,13 +28,23 @@ export interface WebhookConfig {
   /** Key of the signature; required with `url`. */
   readonly secret?: string | undefined;
   /** What is posted to `url` beside texts. */
-  readonly also?: readonly WebhookSignal[] | undefined;
+  readonly also?: readonly WebhookExtra[] | undefined;
   /** Accepts posted events; absent: only through the API. */
   readonly hook?: WebhookHookConfig | undefined;
 }
 
-const signals = ["typing", "reactions"] as const;
-type WebhookSignal = (typeof signals)[number];
+const extras = ["typing", "reactions", "files", "choices"] as const;
+type WebhookExtra = (typeof extras)[number];
+
+/** A sent file; a post has its bytes, too. */
+export interface WebhookFile {
+  readonly kind: OutgoingKind;
+  readonly name: string;
+  readonly mime: string;
+  readonly bytes: number;
+  /** The address that it was fetched from. */
+  readonly url?: string;
+}
 
 /** A sent message. */
 export interface WebhookSent {
@@ -41,7 +54,10 @@ export interface WebhookSent {
   readonly id: string;
   readonly route: Route;
   readonly replyTo: string | null;
+  /** Markdown; of a file its caption. */
   readonly text: string;
+  readonly media?: WebhookFile;
+  readonly choices?: OutgoingChoices;
   /** Only in posts: the id of the message that this text replaces. */
   readonly edits?: string;
 }
@@ -67,10 +83,10 @@ const accountSchema = z
       .optional()
       .meta({ description: "Key of the HMAC-SHA256 signature of posted answers." }),
     also: z
-      .array(z.enum(signals))
-      .max(signals.length)
+      .array(z.enum(extras))
+      .max(extras.length)
       .optional()
-      .meta({ description: "What is posted beside texts: typing, reactions." }),
+      .meta({ description: "What is posted beside texts: typing, reactions, files, choices." }),
     hook: webhookHookSchema.optional(),
   })
   .refine(({ url, also }) => url !== undefined || (also ?? []).length === 0, {
@@ -96,7 +112,7 @@ export function createWebhook(): Webhook {
       threads: true,
       membership: true,
       history: false,
-      media: false,
+      media: true,
       mentions: "structured",
       replyAuthor: true,
       botFlag: true,
@@ -127,6 +143,8 @@ export function createWebhook(): Webhook {
   };
 }
 
+type NewMessage = Pick<SendRequest, "id" | "route" | "text">;
+
 function outboundOf(
   context: ChannelContext<WebhookConfig>,
   sentMessages: WebhookSent[],
@@ -134,7 +152,7 @@ function outboundOf(
   const { accountId } = context;
   const { url } = context.config;
   const http = createHttpClient(url === undefined ? {} : { allowPrivate: [new URL(url).origin] });
-  const newOf = ({ id, route, text }: SendRequest, replyTo: string | null): WebhookSent => ({
+  const newOf = ({ id, route, text }: NewMessage, replyTo: string | null): WebhookSent => ({
     account: accountId,
     at: context.clock.now(),
     id,
@@ -142,16 +160,31 @@ function outboundOf(
     replyTo,
     text,
   });
-  const send = async (request: SendRequest, replyTo: string | null) => {
-    const sent = newOf(request, replyTo);
-    if (url !== undefined) await post(http, url, context, sent, request.signal);
+  const keep = (sent: WebhookSent) => {
     sentMessages.push(sent);
     if (sentMessages.length > limits.webhookKeptMax) sentMessages.shift();
-    return { messageIds: [request.id] };
+    return { messageIds: [sent.id] };
+  };
+  const send = async (
+    request: NewMessage & { readonly signal: AbortSignal; readonly choices?: OutgoingChoices },
+    replyTo: string | null,
+  ) => {
+    const { choices } = request;
+    const sent = { ...newOf(request, replyTo), ...(choices === undefined ? {} : { choices }) };
+    if (url !== undefined) await post(http, url, context, sent, request.signal);
+    return keep(sent);
+  };
+  const sendFile = async (request: MediaRequest) => {
+    const { data, caption: text = "", replyTo = null, signal } = request;
+    const media = fileOf(request);
+    const sent = { ...newOf({ ...request, text }, replyTo), media };
+    const content = { ...sent, media: { ...media, data: Buffer.from(data).toString("base64") } };
+    await post(http, url ?? "", context, content, signal);
+    return keep(sent);
   };
   const signal = (body: object, stop: AbortSignal): Promise<void> =>
     post(http, url ?? "", context, { account: accountId, at: context.clock.now(), ...body }, stop);
-  const posts = (kind: WebhookSignal) =>
+  const posts = (kind: WebhookExtra) =>
     url !== undefined && (context.config.also ?? []).includes(kind);
   return {
     ...(posts("typing") && {
@@ -163,6 +196,12 @@ function outboundOf(
         signal({ route, reaction: { message, emoji, on: true } }, stop),
       removeReaction: (route: Route, message: string, emoji: string, stop: AbortSignal) =>
         signal({ route, reaction: { message, emoji, on: false } }, stop),
+    }),
+    ...(posts("files") && { sendMedia: sendFile }),
+    ...(posts("choices") && {
+      // The text is the question without the list of the options.
+      sendChoices: ({ replyTo, ...request }: ChoicesRequest) =>
+        send({ ...request, text: request.choices.text }, replyTo ?? null),
     }),
     sendText: (request) => send(request, null),
     replyText: (request) => send(request, request.replyTo),
@@ -179,6 +218,13 @@ function outboundOf(
       if (sent !== undefined) sentMessages[at] = { ...sent, text: request.text };
     },
   };
+}
+
+function fileOf({ kind, name, mime, data, url }: MediaRequest): WebhookFile {
+  const [major] = mime.split("/");
+  const own = major === "image" || major === "audio" || major === "video" ? major : "file";
+  const from = url === undefined ? {} : { url };
+  return { kind: kind ?? own, name, mime, bytes: data.length, ...from };
 }
 
 /** Retries are safe: the receiver drops repeated texts by `id`; signals say what is so now. */

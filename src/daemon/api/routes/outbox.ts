@@ -3,6 +3,7 @@
  * what the webhook channel sent, for programs that fetch their answers.
  */
 import { z } from "zod";
+import { outgoingChoicesSchema, outgoingMediaSchema } from "../../../domain/outgoing.ts";
 import type { OutboxRow, OutboxState } from "../../../domain/ports/index.ts";
 import { count, millis, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
@@ -86,6 +87,11 @@ const listOutbound = {
         route: routeSchema,
         replyTo: text.nullable(),
         text,
+        media: outgoingMediaSchema
+          .pick({ kind: true, name: true, mime: true, bytes: true, url: true })
+          .exactOptional()
+          .describe("a file that was posted"),
+        choices: outgoingChoicesSchema.exactOptional().describe("a question with options"),
         edits: text.exactOptional(),
       }),
     ),
