@@ -125,6 +125,8 @@ export const limits = {
   membershipRoomsMax: 10_000,
   /** Caption of a file and question of choices that an agent sends; options, and one of them. */
   captionUnitsMax: 1_000,
+  /** A whole answer as a file: at most as much as an agent may send, in bytes. */
+  answerFileUnitsMax: 250_000,
   questionUnitsMax: 1_000,
   choicesCountMax: 10,
   choiceUnitsMax: 64,

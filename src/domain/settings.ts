@@ -22,6 +22,8 @@ export interface StreamSettings {
   readonly coalesceIdleMs: number;
   /** UTF-16 units of an answer outside direct chats; 0: no limit. */
   readonly groupMaxChars: number;
+  /** What follows the part that is sent of a longer answer. */
+  readonly longAnswers: "continue" | "file";
   readonly humanDelay: "off" | "natural" | { readonly minMs: number; readonly maxMs: number };
 }
 

@@ -16,7 +16,12 @@ import {
   mediaText,
   type OutgoingChoices,
 } from "../../domain/outgoing.ts";
-import { deliveryRequest, fileRequest, reactionRequest } from "../protocol/context-tool-schemas.ts";
+import {
+  answerFileRequest,
+  deliveryRequest,
+  fileRequest,
+  reactionRequest,
+} from "../protocol/context-tool-schemas.ts";
 import type { ContextAnswer } from "../protocol/host-protocol.ts";
 
 export interface OutgoingPartsPorts {
@@ -71,6 +76,15 @@ export class OutgoingParts {
       this.#ports.say(left.slice(0, limits.textUnitsMax));
   }
 
+  /** Stores the whole answer as a file; null: it cannot be stored, which is reported. */
+  async whole(text: string): Promise<{ readonly text: string; readonly extras: Extras } | null> {
+    const answer = await this.#ports.ask(answerFileRequest, { text });
+    const file = fileOf(answer);
+    if (!("why" in file)) return file;
+    this.#ports.refused(file.why);
+    return null;
+  }
+
   async #put(type: "media" | "choices", request: unknown) {
     this.#count += 1;
     if (this.#count > limits.blocksPerTurnMax) return { why: tooMany };
@@ -84,12 +98,15 @@ export class OutgoingParts {
   async #file(request: unknown): Promise<Prepared> {
     const asked = mediaRequestSchema.safeParse(request);
     if (!asked.success) return problem(asked.error);
-    const answer = await this.#ports.ask(fileRequest, asked.data);
-    if (typeof answer === "string") return { why: answer.replace(/^Refused: /, "") };
-    if (!("media" in answer)) return { why: "it cannot be read." };
-    const { media } = answer;
-    return { text: mediaText(media), extras: { media } };
+    return fileOf(await this.#ports.ask(fileRequest, asked.data));
   }
+}
+
+function fileOf(answer: ContextAnswer): Prepared {
+  if (typeof answer === "string") return { why: answer.replace(/^Refused: /, "") };
+  if (!("media" in answer)) return { why: "it cannot be read." };
+  const { media } = answer;
+  return { text: mediaText(media), extras: { media } };
 }
 
 function choicesOf(request: unknown): Prepared {

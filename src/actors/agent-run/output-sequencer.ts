@@ -33,6 +33,8 @@ export interface SequencerOptions {
   readonly textLimit: number;
   /** UTF-16 units of the whole answer. */
   readonly answerLimit: number;
+  /** Whether a longer one is cut without a note, because all of it follows as a file. */
+  readonly asFile: boolean;
   /** Prefix of the first part of the answer. */
   readonly prefix: string;
   readonly onBlock: (block: OutputBlock) => void;
@@ -69,7 +71,8 @@ export class OutputSequencer {
   /** The message that the next part answers; null: as configured. */
   #target: string | null = null;
   #closed = false;
-  #overflow = false;
+  /** Why no more of the answer is sent. */
+  #overflow: "parts" | "text" | null = null;
 
   constructor(options: SequencerOptions) {
     this.#options = options;
@@ -81,8 +84,8 @@ export class OutputSequencer {
     return this.#answers;
   }
 
-  /** Whether the answer had more parts or text than allowed; the rest is not sent. */
-  get overflow(): boolean {
+  /** What the answer had more of than is allowed; the rest is not sent. Null: nothing. */
+  get overflow(): "parts" | "text" | null {
     return this.#overflow;
   }
 
@@ -103,8 +106,12 @@ export class OutputSequencer {
 
   /** Sends a part of the answer, replacing the growing message if there is one. */
   say(piece: Piece): void {
-    if (this.#closed || this.#overflow || !hasVisible(piece.text)) return;
-    const { text, from, to, closes } = this.#limited(piece);
+    if (this.#closed || this.#overflow !== null || !hasVisible(piece.text)) return;
+    this.#place(this.#limited(piece));
+  }
+
+  #place({ text, from, to, closes }: Piece): void {
+    if (text === "") return;
     this.#end = to;
     if (this.#index >= limits.blocksPerTurnMax) {
       this.#sendLast(closes);
@@ -136,8 +143,10 @@ export class OutputSequencer {
    */
   attach(piece: Piece, extras: Extras): number | null {
     const index = this.#index;
+    const { asFile } = this.#options;
+    const ended = this.#overflow !== null && !(asFile && this.#overflow === "text");
     // The last number stays free for the rest of the text.
-    if (this.#closed || this.#overflow || index >= limits.blocksPerTurnMax - 1) return null;
+    if (this.#closed || ended || index >= limits.blocksPerTurnMax - 1) return null;
     const { from, to } = piece;
     const text = this.#fit(piece.text);
     this.#answers += 1;
@@ -150,14 +159,15 @@ export class OutputSequencer {
 
   /** The piece as far as the whole answer may be long. */
   #limited(piece: Piece): Piece {
-    const { answerLimit, textLimit, prefix } = this.#options;
+    const { answerLimit, textLimit, prefix, asFile } = this.#options;
     const units = this.#units;
     this.#units += piece.text.length;
     if (this.#units <= answerLimit) return piece;
-    this.#overflow = true;
-    const tail = messageGap + continueNote;
+    this.#overflow = "text";
+    const note = asFile ? "" : continueNote;
+    const tail = asFile ? "" : messageGap + note;
     const capacity = Math.min(answerLimit - units, textLimit - prefix.length - tail.length);
-    if (capacity < cutUnitsMin) return { ...piece, text: continueNote, closes: "" };
+    if (capacity < cutUnitsMin) return { ...piece, text: note, closes: "" };
     const chunker = createChunker({ minChars: Math.ceil(capacity / 2), maxChars: capacity });
     const [first] = [...chunker.push(piece.text), ...chunker.flush()];
     return { ...piece, text: `${first?.text.trimEnd() ?? ""}${tail}`, closes: tail };
@@ -165,8 +175,10 @@ export class OutputSequencer {
 
   /** The answer goes on, but no more of it is sent: says so, unless its last part does. */
   endEarly(): void {
-    this.#units = Number.POSITIVE_INFINITY;
-    this.say({ text: continueNote, from: this.#end, to: this.#end, closes: "" });
+    const said = this.#overflow === "parts" || (this.#overflow === "text" && !this.#options.asFile);
+    if (this.#closed || said) return;
+    this.#overflow = "text";
+    this.#place({ text: continueNote, from: this.#end, to: this.#end, closes: "" });
   }
 
   /** Shows the beginning of the answer, or the reasoning so far, in a growing message. */
@@ -220,7 +232,7 @@ export class OutputSequencer {
 
   #sendLast(closes: string): void {
     const last = this.#last;
-    this.#overflow = true;
+    this.#overflow = "parts";
     if (last === null) return;
     this.#last = null;
     const tail = closes + restNote;

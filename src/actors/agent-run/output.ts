@@ -7,6 +7,7 @@
  */
 
 import { type AnswerPart, createTagFilter } from "../../domain/answer-tags.ts";
+import { limits } from "../../domain/limits.ts";
 import type { Extras } from "../../domain/outgoing.ts";
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import { cut } from "../../domain/sanitize.ts";
@@ -27,6 +28,8 @@ export interface OutputOptions {
   readonly textLimit: number;
   /** Whether sent messages can be edited. */
   readonly edits: boolean;
+  /** Whether the channel has files. @default false */
+  readonly files?: boolean;
   readonly reasoning: ReasoningLevel;
   readonly verbose: VerboseLevel;
   /** A heartbeat: nothing is shown before its end, and acknowledgements never. */
@@ -93,6 +96,7 @@ export class TurnOutput {
       firstIndex,
       textLimit,
       answerLimit: this.#answerLimit,
+      asFile: this.#asFile,
       prefix,
       onBlock,
       onDraft,
@@ -120,12 +124,21 @@ export class TurnOutput {
     return this.#sequencer.answers === 0;
   }
 
-  /** Whether the answer has more than may be sent; the rest is not sent. */
+  /** Whether the answer has more than may be sent, also as a file; the rest is not sent. */
   get overflow(): boolean {
-    if (this.#sequencer.overflow) return true;
+    if (this.#asFile)
+      return this.#sequencer.overflow === "parts" || this.#isOver(limits.answerFileUnitsMax);
+    return this.#sequencer.overflow !== null || this.#isOver(this.#answerLimit);
+  }
+
+  #isOver(limit: number): boolean {
     // Only where it can be true: trimming a growing text at every delta takes quadratic time.
-    const limit = this.#answerLimit;
     return this.#visible.length > limit && this.#visible.trimEnd().length > limit;
+  }
+
+  get #asFile(): boolean {
+    const { files = false, settings } = this.#options;
+    return files && settings.stream.longAnswers === "file" && !this.#isUnasked;
   }
 
   get #answerLimit(): number {
@@ -251,11 +264,22 @@ export class TurnOutput {
     return index;
   }
 
-  /** Ends the answer. */
-  end(): void {
+  /** Sends the end of the text. Returns the whole answer if it is to follow as a file; else null. */
+  endText(): string | null {
+    if (this.#muted) return null;
     this.endMessage();
     this.#send();
-    if (this.overflow) this.#sequencer.endEarly();
+    if (!this.#asFile || this.#sequencer.overflow === "parts") return null;
+    if (this.#sequencer.overflow === null && !this.#isOver(this.#answerLimit)) return null;
+    return cut(this.#visible.trim(), limits.answerFileUnitsMax);
+  }
+
+  /** Ends the answer. `filed`: the whole of it was sent as a file. */
+  end(filed = false): void {
+    this.endMessage();
+    this.#send();
+    const isCut = this.#sequencer.overflow !== null || this.#isOver(this.#answerLimit);
+    if (isCut && !filed) this.#sequencer.endEarly();
     this.#finish();
   }
 

@@ -94,6 +94,7 @@ export class TurnAttempt {
       direct: order.chatKind === "direct",
       textLimit: order.textLimit,
       edits: order.edits,
+      files: order.files === true,
       reasoning: order.heartbeat === undefined ? order.session.reasoning : "off",
       verbose: order.heartbeat === undefined ? order.session.verbose : "off",
       heartbeat: order.heartbeat ?? null,
@@ -125,10 +126,19 @@ export class TurnAttempt {
     this.#watchIdle();
     void this.#read().then(this.#end);
     await ended;
+    const whole = this.#failure === null ? this.#output.endText() : null;
+    const filed = whole !== null && (await this.#sendWhole(whole));
     this.#over = true;
     for (const timer of this.#timers) clock.clearTimer(timer);
     if (this.#idle !== null) clock.clearTimer(this.#idle);
-    this.#finish();
+    this.#finish(filed);
+  }
+
+  /** An answer that is too long for its room is sent as a file, too. Whether it was. */
+  async #sendWhole(whole: string): Promise<boolean> {
+    const file = await this.#outgoing.whole(whole);
+    if (file === null || this.#failure !== null) return false;
+    return this.#output.attach(file.text, file.extras) !== null;
   }
 
   /** Cancels: further events are dropped; the end is reported when the agent has stopped. */
@@ -395,9 +405,9 @@ export class TurnAttempt {
     this.#output.breakOff();
   }
 
-  #finish(): void {
+  #finish(filed: boolean): void {
     if (this.#failure === null) {
-      this.#output.end();
+      this.#output.end(filed);
       this.#noteVisible();
     }
     if (this.#usage !== null) this.#report({ type: "agent.usage", ...this.#usage });

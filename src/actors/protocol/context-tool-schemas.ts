@@ -44,8 +44,12 @@ export const contextToolPurposes: Readonly<Record<ContextToolName, string>> = {
 
 /** A request under this name is for an owner; it is no tool of the agent's. */
 export const approvalRequest = "permission";
-/** Of a turn itself, like the last: a file to send, and the end of a delivery or of a reaction. */
+/**
+ * Of a turn itself, like the last: a file to send, its whole answer as a file, and the end of a delivery
+ * or of a reaction.
+ */
 export const fileRequest = "file";
+export const answerFileRequest = "answer-file";
 export const deliveryRequest = "delivery";
 export const reactionRequest = "reaction";
 

@@ -149,6 +149,8 @@ export interface TurnRequest {
   readonly chatKind: "direct" | "group" | "channel";
   /** Its channel can edit sent messages: an answer may be shown as a growing draft. */
   readonly edits: boolean;
+  /** Its channel has files, and files can be stored. */
+  readonly files?: true;
   /** Its channel has no reactions. */
   readonly reacts?: false;
   /** Platform id of the message that it answers; absent: there is none. */

@@ -47,7 +47,7 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
 
 /** The parts that build a prompt. */
 function composing(
-  { store, ids, directory, live }: RuntimePorts,
+  { store, ids, directory, live, outgoing }: RuntimePorts,
   { configs, sessions, parts, agentOf }: TurnParts,
   extensions: ComposerPorts["extensions"],
 ): ComposerPorts {
@@ -71,6 +71,8 @@ function composing(
       const outbound = directory.outbound(channel, account);
       return outbound === null || outbound.addReaction !== undefined;
     },
+    canSendFiles: ({ channel, account }) =>
+      outgoing !== undefined && directory.outbound(channel, account)?.sendMedia !== undefined,
     watched: live !== false,
   };
 }

@@ -20,7 +20,12 @@ import type { Clock, Log, OutboxRow, OutgoingFiles, Store } from "../../domain/p
 import { late, within } from "../../domain/ports/within.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import { deliveryOf, isText } from "../outbox/row-body.ts";
-import { deliveryRequest, fileRequest, reactionRequest } from "../protocol/context-tool-schemas.ts";
+import {
+  answerFileRequest,
+  deliveryRequest,
+  fileRequest,
+  reactionRequest,
+} from "../protocol/context-tool-schemas.ts";
 import type { ContextAnswer, ContextQuestion } from "../protocol/host-protocol.ts";
 import type { OutboundDirectory } from "../protocol/runtime.ts";
 import type { ReactionEnded, RuntimeEvents } from "../protocol/runtime-events.ts";
@@ -47,9 +52,17 @@ export interface Outgoing {
 
 const deliverySchema = z.strictObject({ index: z.number().int().min(0) });
 const reactionSchema = z.strictObject({ message: z.string(), emoji: z.string() });
-const requests: ReadonlySet<string> = new Set([fileRequest, deliveryRequest, reactionRequest]);
+const answerSchema = z.strictObject({ text: z.string().min(1).max(limits.answerFileUnitsMax) });
+const requests: ReadonlySet<string> = new Set([
+  fileRequest,
+  answerFileRequest,
+  deliveryRequest,
+  reactionRequest,
+]);
 const refused = (why: string) => `Refused: ${why}`;
 const errorUnitsMax = 300;
+/** Under the beginning of an answer that was sent. */
+const answerNote = "[This answer is longer than is allowed here. This file has all of it.]";
 
 export function createOutgoing(ports: OutgoingPorts): Outgoing {
   return {
@@ -62,29 +75,61 @@ export function createOutgoing(ports: OutgoingPorts): Outgoing {
       }
       if (question.tool === reactionRequest)
         return reactionOf(ports, question.key, reactionSchema.parse(question.input));
+      if (question.tool === answerFileRequest) {
+        const { text } = answerSchema.parse(question.input);
+        return orRefusal(ports, question, answerFile(ports, question.key, text));
+      }
       const asked = mediaRequestSchema.safeParse(question.input);
       if (!asked.success) return refused(z.prettifyError(asked.error).slice(0, errorUnitsMax));
-      return prepare(ports, question.key, asked.data).catch((error: unknown) => {
-        ports.log("warn", "media.unsendable", { key: question.key, error: String(error) });
-        const isOurs = error instanceof EarshotError;
-        return refused(isOurs ? `${oneLine(error.message, errorUnitsMax)}.` : "it cannot be read.");
-      });
+      return orRefusal(ports, question, prepare(ports, question.key, asked.data));
     },
   };
+}
+
+/** A file that cannot be stored costs a warning. */
+function orRefusal(
+  ports: OutgoingPorts,
+  { key }: ContextQuestion,
+  file: Promise<ContextAnswer>,
+): Promise<ContextAnswer> {
+  return file.catch((error: unknown) => {
+    ports.log("warn", "media.unsendable", { key, error: String(error) });
+    const isOurs = error instanceof EarshotError;
+    return refused(isOurs ? `${oneLine(error.message, errorUnitsMax)}.` : "it cannot be read.");
+  });
+}
+
+/** The limits of files of a conversation, and of its agent. */
+function limitsOf(ports: OutgoingPorts, key: string) {
+  const agentId = ports.agentOf(key);
+  const config = ports.config();
+  // A session that several channels share has the limits of none of them.
+  const { channel, account } = { channel: "", account: "", ...parseSessionKey(key) };
+  const { maxBytes, storeBytesMax, timeoutMs } = resolveMedia(config, {
+    agentId,
+    key,
+    channel,
+    account,
+  });
+  const { workspace } = agentOf(config, agentId);
+  return { workspace, bytesMax: maxBytes, totalMax: storeBytesMax, msMax: timeoutMs };
+}
+
+/** Stores a whole answer. */
+async function answerFile(ports: OutgoingPorts, key: string, text: string): Promise<ContextAnswer> {
+  if (ports.files === null) return refused("files cannot be sent here.");
+  const stored = ports.files.keep(text, limitsOf(ports, key));
+  const kept = await within(ports.clock, limits.askMsMax, stored);
+  if (kept === late) return refused("it took too long.");
+  const { id: file, ...about } = kept;
+  return { media: { kind: "file", file, ...about, caption: answerNote } };
 }
 
 /** Copies the file and says what it is. */
 async function prepare(ports: OutgoingPorts, key: string, asked: MediaAsked) {
   if (ports.files === null) return refused("files cannot be sent here.");
-  const agentId = ports.agentOf(key);
-  const config = ports.config();
-  // A session that several channels share has the limits of none of them.
-  const { channel, account } = { channel: "", account: "", ...parseSessionKey(key) };
-  const scope = { agentId, key, channel, account };
-  const { maxBytes: bytesMax, storeBytesMax, timeoutMs } = resolveMedia(config, scope);
-  const { workspace } = agentOf(config, agentId);
   const { source } = asked;
-  const order = { source, workspace, bytesMax, totalMax: storeBytesMax, msMax: timeoutMs };
+  const order = { source, ...limitsOf(ports, key) };
   const { files } = ports;
   const found = await within(ports.clock, limits.askMsMax, (signal) => files.take(order, signal));
   if (found === late) return refused("it took too long.");

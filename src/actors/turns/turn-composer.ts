@@ -32,6 +32,7 @@ export interface ComposerPorts {
   readonly textLimit: (channel: string) => number;
   readonly canEdit: (route: Route) => boolean;
   readonly canReact: (route: Route) => boolean;
+  readonly canSendFiles: (route: Route) => boolean;
   readonly agentOf: (key: string) => string;
   readonly media: Pick<Media, "gather" | "known">;
   readonly contextTools: Pick<ContextTools, "opened">;
@@ -156,6 +157,7 @@ export async function composeTurn(
     textLimit: ports.textLimit(route.channel),
     chatKind: route.chat.kind,
     edits: ports.canEdit(route),
+    ...(ports.canSendFiles(route) ? { files: true } : {}),
     ...(ports.canReact(route) ? {} : { reacts: false }),
     ...(effect.replyTo === "" ? {} : { replyTo: effect.replyTo }),
     images,

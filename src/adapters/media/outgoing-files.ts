@@ -66,6 +66,13 @@ export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles 
       const type = mime ?? (isText ? "text/plain" : "application/octet-stream");
       return { id, name: oneLine(name, nameUnitsMax) || "file", mime: type, bytes };
     },
+    async keep(text, { totalMax }) {
+      const id = options.unique().toLowerCase();
+      const data = Buffer.from(text);
+      await cache.put(id, once(data), { bytesMax: data.length, totalMax });
+      await cache.prune(options.now() - limits.outgoingMsMax, totalMax);
+      return { id, name: "answer.md", mime: "text/markdown", bytes: data.length };
+    },
     async read(id) {
       const file = await cache.file(id);
       return file === null ? null : cache.read(id, file.bytes);
@@ -137,6 +144,10 @@ async function* plainFile(path: string, bytesMax: number): AsyncGenerator<Uint8A
   } finally {
     await file.close();
   }
+}
+
+async function* once(data: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield data;
 }
 
 function decoded(path: string): string {

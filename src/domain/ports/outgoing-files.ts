@@ -32,6 +32,8 @@ export interface OutgoingFiles {
    * empty file; never with text of the file.
    */
   take(source: OutgoingSource, signal: AbortSignal): Promise<OutgoingFile>;
+  /** Stores a text of the agent. */
+  keep(text: string, options: Pick<OutgoingSource, "totalMax">): Promise<OutgoingFile>;
   /** The bytes of a copy; null: it is gone. */
   read(id: string): Promise<Uint8Array | null>;
 }

@@ -23,12 +23,14 @@ interface Given {
   readonly verbose?: VerboseLevel;
   readonly prefix?: string;
   readonly firstIndex?: number;
+  readonly files?: boolean;
 }
 
 /** An output with what it sent, and what the messages show by now. */
 function outputOf(given: Given = {}) {
   const { stream = {}, mixed = "strip", direct = true, textLimit = 4_096, edits = true } = given;
   const { reasoning = "off", verbose = "off", prefix = "", firstIndex = 0 } = given;
+  const { files = false } = given;
   const clock = new SimulatedClock(0);
   const blocks: OutputBlock[] = [];
   const drafts: { index: number; text: string; at: number }[] = [];
@@ -39,6 +41,7 @@ function outputOf(given: Given = {}) {
     direct,
     textLimit,
     edits,
+    files,
     reasoning,
     verbose,
     prefix,
@@ -233,6 +236,54 @@ describe("an answer that is longer than its group allows", () => {
     says(`one${"\n".repeat(8_190)}two`);
     output.end();
     expect(texts().map((text) => text.trim())).toEqual(["one", "two", note]);
+  });
+
+  test.each(["off", "block", "draft"] as const)(
+    "is the whole of it for a file behind the part that is sent, in mode %s",
+    (mode) => {
+      const stream = { mode, minChars: 200, maxChars: 300, groupMaxChars: 1_000 };
+      const given = { stream: { ...stream, longAnswers: "file" } as const, direct: false };
+      const { output, says, shows } = outputOf({ ...given, files: true, textLimit: 400 });
+      says(paragraphs(60), 40);
+      expect(output.overflow).toBe(false);
+      expect(output.endText()).toBe(paragraphs(60).trim());
+      const before = shows().join("");
+      expect(before.length).toBeLessThanOrEqual(1_000);
+      expect(before.length).toBeGreaterThan(700);
+      expect(before).not.toContain(note);
+      const extras = { choices: { text: "the file", options: ["x"] } };
+      expect(output.attach("the file", extras)).not.toBeNull();
+      output.end(true);
+      expect(shows().join("")).toBe(`${before}the file`);
+    },
+  );
+
+  test("has the note if there is no file after all, and without files as ever", () => {
+    const stream = { groupMaxChars: 1_000, longAnswers: "file" } as const;
+    const failed = outputOf({ stream, direct: false, files: true });
+    failed.says(paragraphs(60), 40);
+    expect(failed.output.endText()).not.toBeNull();
+    failed.output.end();
+    expect(failed.texts().at(-1)).toBe(note);
+    const without = outputOf({ stream, direct: false });
+    without.says(paragraphs(60), 40);
+    expect(without.output.overflow).toBe(true);
+    expect(without.output.endText()).toBeNull();
+    without.output.end();
+    expect(without.texts().join("").endsWith(`\n\n${note}`)).toBe(true);
+    const short = outputOf({ stream, direct: false, files: true });
+    short.says("short");
+    expect(short.output.endText()).toBeNull();
+  });
+
+  test("that never ends is read as far as a file may be long", () => {
+    const stream = { groupMaxChars: 1_000, longAnswers: "file" } as const;
+    const { output, says } = outputOf({ stream, direct: false, files: true });
+    says("word ".repeat(limits.answerFileUnitsMax / 5));
+    expect(output.overflow).toBe(false);
+    says("and on and on");
+    expect(output.overflow).toBe(true);
+    expect(output.endText()).toHaveLength(limits.answerFileUnitsMax);
   });
 
   test("is no more than the note where the limit was reached before", () => {

@@ -6,7 +6,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openOutgoingFiles } from "../../../src/adapters/media/outgoing-files.ts";
-import type { AgentEvent, AgentTurn } from "../../../src/domain/ports/index.ts";
+import { EarshotError } from "../../../src/domain/errors.ts";
+import type { AgentEvent, AgentTurn, OutgoingFiles } from "../../../src/domain/ports/index.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { type SessionWorld, sessionWorld } from "../../support/runtime/session-world.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
@@ -250,4 +251,47 @@ test("an invalid event costs nothing but itself: its caption is sent as text", a
   const refusals = world.logged.filter(({ event }) => event === "agent.media-refused");
   expect(refusals).toHaveLength(3);
   await world.runtime.stop();
+});
+
+describe("an answer that is too long for its room, with longAnswers: file", () => {
+  const config = { stream: { groupMaxChars: 500, longAnswers: "file" } };
+  const long = Array.from({ length: 60 }, (_, n) => `Line ${n} of a long answer.`).join("\n\n");
+  async function* longAnswer(): AsyncGenerator<AgentEvent> {
+    yield { type: "text", text: long };
+  }
+  /** The answer in a group, and what follows `continue`. */
+  async function inGroup(outgoing: OutgoingFiles | null, extras = true) {
+    const world = await sessionWorld(config, outgoing === null ? {} : { outgoing });
+    world.takesExtras = extras;
+    world.answers.push(longAnswer);
+    await world.say("tell me all", { mentions: [{ id: "bot", isSelf: true }] });
+    await until(world, () => world.events("agent_end").length === 1);
+    return world;
+  }
+
+  test("is its beginning, and all of it as a file", async () => {
+    const world = await inGroup(place().outgoing);
+    expect(said(world).at(-1)).toBe("<answer.md>");
+    expect(said(world).slice(0, -1).join("").length).toBeLessThanOrEqual(500);
+    const [file] = world.extras as { data: Uint8Array; mime: string; kind: string }[];
+    expect(file).toMatchObject({ kind: "file", mime: "text/markdown" });
+    expect(Buffer.from(file?.data ?? []).toString()).toBe(long);
+    expect(world.events("agent_end")).toMatchObject([{ outcome: "replied" }]);
+    await world.runtime.stop();
+  });
+
+  test("says how to get the rest where the channel has no files", async () => {
+    const world = await inGroup(place().outgoing, false);
+    expect(said(world).join("")).toMatch(/Say "continue" for the rest\.\]$/);
+    await world.runtime.stop();
+  });
+
+  test("says how to get the rest where the file cannot be stored, and the log says why", async () => {
+    const { outgoing } = place();
+    const full = () => Promise.reject(new EarshotError("EAR_STORE_FULL", "Cannot store it: full"));
+    const world = await inGroup({ ...outgoing, keep: full });
+    expect(said(world).join("")).toMatch(/Say "continue" for the rest\.\]$/);
+    expect(world.logged.map(({ event }) => event)).toContain("agent.media-refused");
+    await world.runtime.stop();
+  });
 });

@@ -40,6 +40,7 @@ export const defaults: ConversationSettings = {
     prefer: "paragraph",
     coalesceIdleMs: 1_000,
     groupMaxChars: 12_000,
+    longAnswers: "continue",
     humanDelay: "off",
   },
   typing: { mode: "auto", intervalMs: 6_000, ttlMs: 120_000 },

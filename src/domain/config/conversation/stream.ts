@@ -21,6 +21,12 @@ export const stream = section(
     groupMaxChars: count(0, 1_000_000).describe(
       "Longest answer in groups and channels, in UTF-16 units. 0: no limit.",
     ),
+    longAnswers: z
+      .enum(["continue", "file"])
+      .describe(
+        "What follows the part of a longer answer that is sent: a note how to get the rest, or " +
+          "the whole answer as a file where the channel has files.",
+      ),
     /** Pause before every block but the first. `natural`: 800 to 2,500 ms. */
     humanDelay: z
       .union([
@@ -40,6 +46,7 @@ export const stream = section(
     prefer: "paragraph",
     coalesceIdleMs: 1_000,
     groupMaxChars: 12_000,
+    longAnswers: "continue",
     humanDelay: "off",
   },
 );

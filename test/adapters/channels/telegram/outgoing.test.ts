@@ -68,6 +68,25 @@ describe.each([0, 1])("with %d workers", (workers) => {
     expect(bytes).toEqual(sampleFiles.png);
   });
 
+  test("an answer that is too long for a group is its beginning and a document", async () => {
+    const lines = Array.from({ length: 2_500 }, (_, n) => `Line ${n} of **many** lines.`);
+    const whole = lines.join("\n");
+    const stream = { groupMaxChars: 6_000, longAnswers: "file" };
+    const rooms = await open(workers, [{ text: whole }], { stream });
+    rooms.say("ann", "@scout_bot tell me all");
+    const answers = await rooms.answers(3);
+    expect(calls(rooms)).toEqual(["sendMessage", "sendMessage", "sendDocument"]);
+    const [first, second, file] = answers;
+    expect(`${first?.text}${second?.text}`.length).toBeLessThanOrEqual(6_000);
+    expect(second?.text).toMatch(/Line \d+ of many lines\.$/);
+    expect(file).toMatchObject({
+      caption: "[This answer is longer than is allowed here. This file has all of it.]",
+      document: { file_name: "answer.md" },
+    });
+    const [bytes] = rooms.server.world.files.values();
+    expect(Buffer.from(bytes ?? []).toString()).toBe(whole);
+  });
+
   test("a pressed button is a line of who pressed, as a reply to the question", async () => {
     const rooms = await open(workers, question);
     rooms.say("ann", "@scout_bot what is there?");
