@@ -8,6 +8,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Health } from "../../../src/daemon/api-types/health.ts";
 import { Connections } from "../health/connections.tsx";
 import { Needs } from "../health/problems.tsx";
+import { Schedule } from "../health/schedule.tsx";
 import { Deliveries, Store, TurnSlots } from "../health/side.tsx";
 import { Workers } from "../health/workers.tsx";
 import { openLive } from "../lib/event-stream.ts";
@@ -29,6 +30,7 @@ export function HealthPage({ token, onLink }: PageProps) {
             <Needs needs={health.needs} more={health.more} token={token} />
             <Connections connections={health.connections} now={now} />
             <Workers hosts={health.hosts} />
+            <Schedule token={token} />
           </div>
           <div class="stack">
             <TurnSlots agents={health.lanes} />

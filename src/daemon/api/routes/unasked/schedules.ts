@@ -4,39 +4,13 @@
  */
 import { z } from "zod";
 import type { ScheduleEntry } from "../../../../actors/protocol/schedules.ts";
-import { chatKindSchema } from "../../../../domain/message.ts";
 import { scheduleSchema } from "../../../../domain/schedule.ts";
-import { millis, text } from "../../../api-types/schema.ts";
+import { scheduleRowSchema } from "../../../api-types/schedules.ts";
+import { text } from "../../../api-types/schema.ts";
 import { ApiRefusal } from "../../../http/api-error.ts";
 import type { Endpoints } from "../../../http/endpoint.ts";
 import type { RouteDeps } from "../deps.ts";
 
-const entrySchema = z.object({
-  name: text,
-  origin: z.enum(["config", "added", "agent"]),
-  cron: text.nullable().describe("null: `at` has the one moment"),
-  at: text.nullable(),
-  timeZone: text,
-  to: z.object({
-    channel: text,
-    account: text,
-    chat: z.object({ id: text, kind: chatKindSchema.exactOptional() }),
-    thread: z.object({ id: text, kind: z.enum(["thread", "topic"]) }).nullable(),
-  }),
-  agent: text.nullable().describe("null: the agent that hears the chat"),
-  turn: z.boolean().describe("the text is a prompt"),
-  text,
-  paused: z.boolean(),
-  next: millis.nullable().describe("when it is due next; null: paused, or never again"),
-  last: z
-    .object({
-      due: millis,
-      result: z.enum(["said", "skipped", "failed"]),
-      why: text.exactOptional(),
-    })
-    .nullable()
-    .describe("the last due time, and what became of it"),
-});
 const params = z.object({ name: text.describe("name of the entry, percent-encoded") });
 const doneSchema = z.object({ name: text, done: z.literal(true) });
 
@@ -44,7 +18,7 @@ const list = {
   method: "get",
   path: "/api/schedules",
   summary: "What is said at set times, the soonest first",
-  answer: z.object({ schedules: z.array(entrySchema) }),
+  answer: z.object({ schedules: z.array(scheduleRowSchema) }),
 } as const;
 const add = {
   method: "post",

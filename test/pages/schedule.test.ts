@@ -1,0 +1,82 @@
+/**
+ * The schedule on the Health page, in a real Chromium on a real daemon: entries with their next
+ * time, paused, resumed and removed there; axe finds nothing wrong, wide and narrow, light and dark.
+ */
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
+import { violations } from "../support/pages/axe.ts";
+import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
+import { outsideWindow } from "../support/pages/page-checks.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
+
+const to = { channel: "webhook", chat: { id: "garden", kind: "group" } };
+const standup = {
+  name: "standup",
+  cron: "0 9 * * 1-5",
+  timeZone: "Europe/Berlin",
+  to,
+  prompt: "Ask who is blocked.",
+};
+
+describe.skipIf(!haveChromium)("the schedule on the Health page", () => {
+  const rig = createPagesRig();
+
+  async function daemonWith(config: Readonly<Record<string, unknown>>): Promise<LiveDaemon> {
+    const daemon = await rig.daemon(config);
+    await daemon.start();
+    return daemon;
+  }
+  async function open(daemon: LiveDaemon, options: PageOptions = {}): Promise<Page> {
+    const page = await rig.open(daemon.address("/health"), options);
+    await page.locator(".health").waitFor();
+    return page;
+  }
+  const add = (daemon: LiveDaemon, entry: object) =>
+    fetch(`${daemon.base}/api/schedules`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${daemon.token}`, "content-type": "application/json" },
+      body: JSON.stringify(entry),
+    });
+  const panel = (page: Page) => page.getByRole("region", { name: "Schedule" });
+  const entry = (page: Page, name: string) => panel(page).locator(".need", { hasText: name });
+
+  test("entries are shown with their next time, paused, resumed and removed", async () => {
+    const daemon = await daemonWith({ schedule: [standup] });
+    await add(daemon, { name: "tea", cron: "0 16 * * *", to, text: "Tea?" });
+    const page = await open(daemon);
+    await entry(page, "standup").waitFor();
+    expect(await entry(page, "standup").textContent()).toMatch(
+      /Next \d{4}-\d\d-\d\d \d\d:00 UTC, 0 9 \* \* 1-5 Europe\/Berlin, in webhook garden/,
+    );
+    expect(await entry(page, "standup").textContent()).toContain("Prompt: Ask who is blocked.");
+    // Entries of the config are removed there.
+    expect(await entry(page, "standup").getByRole("button").allTextContents()).toEqual(["Pause"]);
+    await entry(page, "standup").getByRole("button", { name: "Pause" }).click();
+    await entry(page, "standup").getByText("Paused").waitFor();
+    await entry(page, "standup").getByRole("button", { name: "Resume" }).click();
+    await entry(page, "standup").getByText("Next").waitFor();
+    await entry(page, "tea").getByRole("button", { name: "Remove" }).click();
+    await entry(page, "tea").getByText("Nothing more is said.").waitFor();
+    await entry(page, "tea").getByRole("button", { name: "Remove" }).click();
+    await soon(() => panel(page).locator(".need").count()).toBe(1);
+  });
+
+  test("without entries there is no panel", async () => {
+    const page = await open(await daemonWith({}));
+    await panel(page).waitFor({ state: "detached" });
+    expect(await panel(page).count()).toBe(0);
+  });
+
+  test("axe finds nothing wrong, and nothing is outside the window", async () => {
+    const daemon = await daemonWith({ schedule: [standup] });
+    await add(daemon, { name: "tea", cron: "0 16 * * *", to, text: "Tea? ".repeat(30) });
+    for (const width of [1_440, 390])
+      for (const colorScheme of ["light", "dark"] as const) {
+        const page = await open(daemon, { width, colorScheme });
+        await entry(page, "tea").waitFor();
+        expect(await violations(page, "everything")).toEqual([]);
+        expect(await outsideWindow(page)).toEqual([]);
+      }
+  });
+});

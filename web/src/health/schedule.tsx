@@ -1,0 +1,102 @@
+/** What is said at set times: the next time of each entry, and its buttons. Absent without entries. */
+import { useEffect, useState } from "preact/hooks";
+import type { ScheduleRow } from "../../../src/daemon/api-types/schedules.ts";
+import { ask } from "../lib/api.ts";
+import { Icon } from "../ui/icons.tsx";
+import { type Act, Acts } from "./actions.tsx";
+
+const lookMs = 2_000;
+
+interface ScheduleProps {
+  readonly token: string;
+}
+
+export function Schedule({ token }: ScheduleProps) {
+  const entries = useSchedule(token);
+  if (entries.length === 0) return null;
+  return (
+    <section class="panel" aria-labelledby="schedule-title">
+      <header>
+        <h2 id="schedule-title">Schedule</h2>
+        <span class="end">
+          {entries.length} {entries.length === 1 ? "entry" : "entries"}
+        </span>
+      </header>
+      {entries.map((entry) => (
+        <div key={entry.name} class={`need timed ${lookOf(entry)}`}>
+          <Icon name={lookOf(entry)} />
+          <div>
+            <h3>
+              <bdi>{nameOf(entry)}</bdi>
+            </h3>
+            <p>{whenOf(entry)}</p>
+            <p class="words">
+              {entry.turn ? "Prompt: " : ""}
+              <bdi>{entry.text.slice(0, 160)}</bdi>
+            </p>
+            {lastOf(entry) !== null && <p class="words">{lastOf(entry)}</p>}
+          </div>
+          <div class="acts">
+            <Acts acts={actsOf(entry)} token={token} version={String(entry.paused)} />
+          </div>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+interface Answer {
+  readonly schedules: readonly ScheduleRow[] | null;
+}
+
+/** Looked at again and again: entries change by commands and by agents as well. */
+function useSchedule(token: string): readonly ScheduleRow[] {
+  const [entries, setEntries] = useState<readonly ScheduleRow[]>([]);
+  useEffect(() => {
+    let gone = false;
+    async function look(): Promise<void> {
+      // The line of the page itself says that the daemon does not answer.
+      const answer = await ask("/api/schedules", { token }).catch(() => null);
+      const { schedules } = (answer ?? { schedules: null }) as Answer;
+      if (!gone && schedules !== null) setEntries(schedules);
+    }
+    void look();
+    const timer = setInterval(() => void look(), lookMs);
+    return () => {
+      gone = true;
+      clearInterval(timer);
+    };
+  }, [token]);
+  return entries;
+}
+
+const lookOf = ({ paused, last }: ScheduleRow) =>
+  paused ? "wait" : last?.result === "failed" ? "bad" : "ok";
+
+/** An agent's entry has the number of its conversation before its name. */
+const nameOf = ({ name, origin }: ScheduleRow) =>
+  origin === "agent" ? `${name.slice(name.indexOf(" ") + 1)} (by the agent)` : name;
+
+function whenOf({ cron, timeZone, next, paused, to }: ScheduleRow): string {
+  const when = paused ? "Paused" : next === null ? "Over" : `Next ${momentOf(next)}`;
+  const line = cron === null ? "" : `, ${cron} ${timeZone}`;
+  return `${when}${line}, in ${to.channel} ${to.chat.id}`;
+}
+
+function lastOf({ last }: ScheduleRow): string | null {
+  if (last === null) return null;
+  const why = last.why === undefined ? "" : `: ${last.why}`;
+  return `${momentOf(last.due)} ${last.result}${why}`;
+}
+
+const momentOf = (at: number) => `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+
+function actsOf({ name, paused, origin }: ScheduleRow): readonly Act[] {
+  const path = `/api/schedules/${encodeURIComponent(name)}`;
+  const change: Act = paused
+    ? { label: "Resume", path: `${path}/resume` }
+    : { label: "Pause", path: `${path}/pause` };
+  if (origin === "config") return [change];
+  const question = "Nothing more is said.";
+  return [change, { label: "Remove", path: `${path}/remove`, question, back: "Keep it" }];
+}
