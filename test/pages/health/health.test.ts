@@ -3,10 +3,10 @@
  */
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
-import { group, type LiveDaemon, toScout } from "../support/daemon/live-daemon.ts";
-import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
-import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
-import { writeUnsettledSends } from "../support/runtime/unsettled-sends.ts";
+import { group, type LiveDaemon, toScout } from "../../support/daemon/live-daemon.ts";
+import { haveChromium, type PageOptions } from "../../support/pages/chromium.ts";
+import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
+import { writeUnsettledSends } from "../../support/runtime/unsettled-sends.ts";
 
 describe.skipIf(!haveChromium)("the Health page", () => {
   const rig = createPagesRig();

@@ -4,11 +4,11 @@
  */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
-import { violations } from "../support/pages/axe.ts";
-import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
-import { outsideWindow } from "../support/pages/page-checks.ts";
-import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
+import type { LiveDaemon } from "../../support/daemon/live-daemon.ts";
+import { violations } from "../../support/pages/axe.ts";
+import { haveChromium, type PageOptions } from "../../support/pages/chromium.ts";
+import { outsideWindow } from "../../support/pages/page-checks.ts";
+import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
 
 const to = { channel: "webhook", chat: { id: "garden", kind: "group" } };
 const standup = {
