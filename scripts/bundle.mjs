@@ -15,6 +15,7 @@ import { root } from "./prepare.mjs";
 const entries = {
   "daemon/cli/main": "daemon/cli/main",
   "daemon/what-if-worker": "daemon/what-if/worker",
+  "daemon/quality-worker": "daemon/quality/worker",
   "actors/host": "actors/host/worker",
   "adapters/host-ports": "adapters/host-ports",
   index: "index",

@@ -12,6 +12,7 @@ export * from "./testing/agent-contract.ts";
 export * from "./testing/arbitraries.ts";
 export * from "./testing/channel-contract.ts";
 export * from "./testing/channel-world.ts";
+export * from "./testing/labelled-rooms.ts";
 export * from "./testing/open-channel.ts";
 export * from "./testing/reference-ladder.ts";
 export * from "./testing/reference-room.ts";

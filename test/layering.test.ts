@@ -26,7 +26,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   domain: [
     ...["domain", "domain/config/conversation", "domain/config/daemon", "domain/ports"],
     ...["domain/config/parse", "domain/config/resolve", "domain/config", "domain/config/docs"],
-    "domain/scenario",
+    ...["domain/scenario", "domain/quality"],
   ],
   machines: [
     ...["machines/events", "machines/access", "machines/batching", "machines/engagement"],
@@ -44,7 +44,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
       "actors/supervisor",
       "actors/runtime",
     ],
-    "actors/simulation",
+    ...["actors/simulation", "actors/quality"],
   ],
   adapters: [
     ...["adapters/system", "adapters/http", "adapters/files", "adapters/inspectors"],
@@ -58,6 +58,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     ...["daemon/state", "daemon/api-types", "daemon/events", "daemon/http"],
     ...["daemon/observability", "daemon/room-view", "daemon/inspector", "daemon/room-list"],
     ...["daemon/webchat", "daemon/checks", "daemon/config", "daemon/replay", "daemon/what-if"],
+    "daemon/quality",
     ...[
       "daemon/api/routes",
       "daemon/api/routes/unasked",
@@ -71,6 +72,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
       "daemon/cli/chat",
       "daemon/cli/commands",
       "daemon/cli/commands/unasked",
+      "daemon/cli/commands/quality",
     ],
     "daemon/cli",
   ],

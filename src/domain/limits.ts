@@ -30,6 +30,8 @@ export const limits = {
   /** Parts of merged messages of an account that are recognised when they are repeated. */
   mergedPartsMax: 100,
   rolesCountMax: 1_000,
+  /** Agents to play, and bots, of a labelled room. */
+  labelledAgentsMax: 1_000,
   historyCountMax: 200,
 
   /** HTTP body of a request. */

@@ -23,6 +23,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
   [["sessions"], async () => (await import("./commands/sessions.ts")).addSessionsCommand],
   [["inspect"], async () => (await import("./commands/inspect.ts")).addInspectCommand],
   [["replay"], async () => (await import("./commands/replay.ts")).addReplayCommand],
+  [["eval"], async () => (await import("./commands/quality/eval.ts")).addEvalCommand],
   [["record"], async () => (await import("./commands/record.ts")).addRecordCommand],
   [["why"], async () => (await import("./commands/why.ts")).addWhyCommand],
   [["send"], async () => (await import("./commands/unasked/send.ts")).addSendCommand],

@@ -29,5 +29,8 @@ export const version: string = (
 /** The process that tries other rules on a recording. */
 export const whatIfWorker = entry("daemon/what-if/worker.ts", "daemon/what-if-worker.js");
 
+/** The thread that scores a labelled room. */
+export const qualityWorker = entry("daemon/quality/worker.ts", "daemon/quality-worker.js");
+
 /** The built pages. */
 export const builtPages = join(root, "dist", "web");

@@ -5,19 +5,17 @@
  * JSON Lines for programs (docs/guide/scenarios.md). No network, no disk, only scripted agents.
  * Every line of the file is checked before the first one runs.
  */
-import { createReadStream } from "node:fs";
-import { text as readAll } from "node:stream/consumers";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import JSON5 from "json5";
 import pico from "picocolors";
 import { openScenario, spool } from "../../../adapters/files/scenario-file.ts";
 import { scenarioConfig } from "../../../domain/config/index.ts";
-import { EarshotError, type ErrorCode } from "../../../domain/errors.ts";
+import { EarshotError } from "../../../domain/errors.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
 import { safeJson } from "../../events/safe-json.ts";
 import { spareMemory } from "../../replay/gc-tuning.ts";
 import { longLines, simulateScenario } from "../../replay/simulate.ts";
 import { action, fail } from "../lib/command.ts";
+import { readConfigFile } from "../lib/read-config.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 import { Output, progressOf } from "../output/replay-output.ts";
 import { clockText, ReplayTable } from "../output/replay-table.ts";
@@ -103,7 +101,7 @@ async function play(path: string, source: string, options: ReplayOptions): Promi
   const table = options.json ? null : new ReplayTable(screen);
   const scenario = openScenario(path, { source, onLine: (line) => table?.measure(line) });
   if (scenario.count > longLines) spareMemory();
-  const config = options.config === undefined ? {} : await readConfig(options.config);
+  const config = options.config === undefined ? {} : await readConfigFile(options.config);
   const output = new Output(process.stdout);
   const progress = progressOf(scenario.count, process.stderr, process.stdout);
   const run = simulateScenario(scenario, {
@@ -131,7 +129,7 @@ async function compare(path: string, source: string, options: ReplayOptions): Pr
   const scenario = openScenario(path, { source });
   if (scenario.count > longLines) spareMemory();
   const sides = [options.config, options.against].map((file) =>
-    file === undefined ? Promise.resolve(undefined) : readConfig(file),
+    file === undefined ? Promise.resolve(undefined) : readConfigFile(file),
   );
   const [was, now] = await Promise.all(sides);
   for (const [file, config] of [
@@ -177,25 +175,5 @@ async function finished(run: Promise<unknown>): Promise<void> {
     await run;
   } finally {
     process.off("beforeExit", unfinished);
-  }
-}
-
-async function read(path: string, what: string, code: ErrorCode): Promise<string> {
-  try {
-    return await readAll(path === "-" ? process.stdin : createReadStream(path));
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new EarshotError(code, `Cannot read the ${what} ${path}: ${reason}`, { cause });
-  }
-}
-
-/** The content of a config file. Secrets are not resolved: a replay uses none. */
-async function readConfig(path: string): Promise<unknown> {
-  const text = await read(path, "config", "EAR_CONFIG_SYNTAX");
-  try {
-    return JSON5.parse<unknown>(text);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new EarshotError("EAR_CONFIG_SYNTAX", `Cannot read ${path}: ${reason}`, { cause });
   }
 }

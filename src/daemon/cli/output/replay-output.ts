@@ -60,19 +60,20 @@ const silent: Progress = { show: () => {}, end: () => {} };
 
 /**
  * A bar on a terminal, plain lines in a file or a pipe; nothing for short runs, or when the output
- * itself goes to the terminal.
+ * itself goes to the terminal meanwhile (null: it comes after the run).
  */
 export function progressOf(
   total: number,
   screen: WriteStream,
-  output: Sink,
+  output: Sink | null,
+  what = "lines",
   now: () => number = () => performance.now(),
 ): Progress {
-  if (output.isTTY || total < progressFromLines) return silent;
-  return screen.isTTY ? bar(total, screen) : tenths(total, screen, now);
+  if (output?.isTTY || total < progressFromLines) return silent;
+  return screen.isTTY ? bar(total, screen, what) : tenths(total, screen, what, now);
 }
 
-function bar(total: number, screen: Sink): Progress {
+function bar(total: number, screen: Sink, what: string): Progress {
   let shown = -1;
   return {
     show(done) {
@@ -81,7 +82,7 @@ function bar(total: number, screen: Sink): Progress {
       shown = percent;
       const filled = Math.round((percent * barUnits) / 100);
       const drawn = "█".repeat(filled) + "░".repeat(barUnits - filled);
-      screen.write(`\r${drawn} ${percent} % of ${total} lines${escapeUnit}[K`);
+      screen.write(`\r${drawn} ${percent} % of ${total} ${what}${escapeUnit}[K`);
     },
     end: () => {
       screen.write(`\r${escapeUnit}[K`);
@@ -90,7 +91,7 @@ function bar(total: number, screen: Sink): Progress {
 }
 
 /** A line for each tenth of a long run. */
-function tenths(total: number, screen: Sink, now: () => number): Progress {
+function tenths(total: number, screen: Sink, what: string, now: () => number): Progress {
   const from = now();
   let shown = 0;
   return {
@@ -98,7 +99,7 @@ function tenths(total: number, screen: Sink, now: () => number): Progress {
       const tenth = Math.floor((done * 10) / total);
       if (tenth === shown || now() - from < plainFromMs) return;
       shown = tenth;
-      screen.write(`${tenth * 10} % of ${total} lines\n`);
+      screen.write(`${tenth * 10} % of ${total} ${what}\n`);
     },
     end: () => {},
   };

@@ -34,7 +34,7 @@ test("a file gets a line for each tenth, once it has taken long enough", async (
   const pipe = Object.assign(new PassThrough(), { isTTY: false }) as unknown as WriteStream;
   const log = Object.assign(new PassThrough(), { isTTY: false });
   let time = 0;
-  const lines = progressOf(10_000, log as unknown as WriteStream, pipe, () => time);
+  const lines = progressOf(10_000, log as unknown as WriteStream, pipe, "lines", () => time);
   lines.show(1_000);
   time = 6_000;
   lines.show(2_000);

@@ -1,0 +1,87 @@
+/**
+ * Scores labelled rooms
+ * =====================
+ * Rooms are independent of each other, so they are played on as many threads as there are cores. The
+ * sums do not depend on the order in which threads are done.
+ */
+import { availableParallelism } from "node:os";
+import { Piscina } from "piscina";
+import { moduleLoader } from "../../actors/supervisor/worker-pool.ts";
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import type { LabelledRoom } from "../../domain/quality/labelled-room.ts";
+import { type Score, Tally } from "../../domain/quality/score.ts";
+import { isSource, qualityWorker } from "../state/package-files.ts";
+import { settingsIn } from "./room-settings.ts";
+import { type RoomScore, type ScoreTask, scoreTask } from "./worker.ts";
+
+export interface Scores {
+  readonly score: Score;
+  /** Only where settings to compare with were given. */
+  readonly against: Score | null;
+  /** In the order of the rooms. */
+  readonly rooms: readonly RoomScore[];
+}
+
+interface ScoreOptions {
+  readonly against?: EarshotConfig;
+  /** `lines` more are done: those of one room, for all its agents. */
+  readonly onProgress?: (lines: number) => void;
+}
+
+/** Rooms with fewer lines to decide, over all agents, are played without another thread. */
+const threadsFromLines = 50_000;
+
+/** Lines that are decided: each by every agent of the room. */
+export const linesToDecide = ({ lines, agents }: LabelledRoom): number =>
+  lines.length * agents.length;
+
+/** Scores rooms under a config. */
+export async function scoreLabelled(
+  rooms: readonly LabelledRoom[],
+  config: EarshotConfig,
+  { against, onProgress = () => undefined }: ScoreOptions = {},
+): Promise<Scores> {
+  const all = rooms.reduce((sum, room) => sum + linesToDecide(room), 0);
+  const pool = all < threadsFromLines ? null : openPool(rooms.length);
+  const taskOf = (room: LabelledRoom): ScoreTask => ({
+    room,
+    settings: settingsIn(room, config),
+    ...(against === undefined ? {} : { against: settingsIn(room, against) }),
+  });
+  const scoreOne = async (room: LabelledRoom): Promise<RoomScore> => {
+    const task = taskOf(room);
+    const scored =
+      pool === null
+        ? scoreTask(task)
+        : ((await pool.run(task, { name: "scoreTask" })) as RoomScore);
+    onProgress(linesToDecide(room));
+    return scored;
+  };
+  try {
+    const scored = await Promise.all(rooms.map(scoreOne));
+    const other = scored.flatMap((room) => room.against ?? []);
+    return {
+      score: sumOf(scored.map(({ score }) => score)),
+      against: against === undefined ? null : sumOf(other),
+      rooms: scored,
+    };
+  } finally {
+    await pool?.destroy();
+  }
+}
+
+function openPool(rooms: number): Piscina {
+  return new Piscina({
+    filename: qualityWorker.href,
+    maxThreads: Math.max(1, Math.min(availableParallelism(), rooms)),
+    execArgv: isSource ? ["--import", moduleLoader()] : [],
+    // No thread needs a secret.
+    env: {},
+  });
+}
+
+function sumOf(scores: readonly Score[]): Score {
+  const tally = new Tally();
+  for (const score of scores) tally.add(score);
+  return tally.score();
+}
