@@ -96,7 +96,8 @@ function isPlainSeam(text: string, position: number): boolean {
 
 /** Whether the text has no Markdown that a cut at `position` could break: it need not be parsed. */
 const isPlainText = (text: string, position: number): boolean =>
-  !/[*_~[\]<>`&|\\#]|\n {0,3}[-=]/.test(text) && !beginsBlock(text, position);
+  !/[*_~[\]<>`&|\\#]|\n {0,3}[-=]|(?:^|\n) {0,3}\d{1,9}[.)]\s/.test(text) &&
+  !beginsBlock(text, position);
 
 /** Where a span ends at the latest: a blank line, or a line that begins a block. */
 const paragraphEnd = /\n(?=[ \t]*(?:\r?\n|[-+*>|#]|`{3}|\d{1,9}[.)][ \t]))/;

@@ -13,7 +13,7 @@ import { type BreakKind, isSpace } from "./breaks.ts";
 import { type Cut, type CutOptions, type CutState, nextCut } from "./chunker-cut.ts";
 
 export interface ChunkerOptions {
-  /** No block is cut before this size, except to keep code whole. UTF-16 units. @default 800 */
+  /** No block is cut before this size, except to keep code, a span or an item whole. UTF-16 units. @default 800 */
   readonly minChars?: number;
   /** No block is larger, fences included. UTF-16 units, at least 16. @default 1200 */
   readonly maxChars?: number;

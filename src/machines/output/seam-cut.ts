@@ -4,7 +4,7 @@
  * space at the cut, because marks next to white space are no marks.
  */
 import { type BreakKind, bestBreak, type Hole, hardCut, isSpace } from "./breaks.ts";
-import { joinHoles, readSeams, type Seams } from "./seams.ts";
+import { joinHoles, readSeams, type Seams, type Window } from "./seams.ts";
 
 export interface SeamCut {
   readonly end: number;
@@ -14,15 +14,11 @@ export interface SeamCut {
   readonly closes: string;
 }
 
-export interface SeamOptions {
+export interface SeamOptions extends Window {
   /** What the block begins with, before the text. */
   readonly before: string;
   /** No cut before it, if it can be helped. */
   readonly low: number;
-  /** The first position with something before it. */
-  readonly first: number;
-  readonly room: number;
-  readonly max: number;
   readonly prefer: BreakKind;
   /** Fenced code. */
   readonly fences: readonly Hole[];
@@ -31,7 +27,7 @@ export interface SeamOptions {
 /** Where to cut `text`, which is all that is looked at; null: Markdown does not help. */
 export function cutAtSeam(text: string, options: SeamOptions): SeamCut | null {
   const { low, first, room, max, prefer, fences } = options;
-  const seams = readSeams(options.before, text);
+  const seams = readSeams(options.before, text, options);
   if (seams === null) return null;
   const holes = joinHoles([...fences, ...seams.holes]);
   const isOpen = (position: number) => !seams.misreads(position);

@@ -153,14 +153,67 @@ const indented = /^(?: {4}| {0,3}\t)/;
 export const beginsBlock = (text: string, position: number): boolean =>
   blockStart.test(text.slice(position, position + 64));
 
+/** Where the next block may end. */
+export interface Window {
+  /** The first position with something before it. */
+  readonly first: number;
+  /** The last position. */
+  readonly room: number;
+  readonly max: number;
+}
+
+const lastSpace = (text: string, from: number): number =>
+  Math.max(text.lastIndexOf("\n", from), text.lastIndexOf(" ", from));
+
+/** The text up to a word that has too many marks to be read. */
+function readable(text: string): string {
+  let count = 0;
+  for (const { index } of text.matchAll(marks)) {
+    count += 1;
+    if (count > marksMax) return text.slice(0, lastSpace(text, index) + 1);
+  }
+  return text;
+}
+
+/** Items of lists, each with its lists inside, in the order of their starts. */
+function itemsOf(tokens: readonly Token[], text: string): Hole[] {
+  const items: Hole[] = [];
+  const open: { readonly end: number; at: number | null }[] = [];
+  const close = (list: (typeof open)[0], end: number) => {
+    if (list.at !== null) items.push([list.at, end]);
+  };
+  const closeBefore = (position: number) => {
+    for (let list = open.at(-1); list !== undefined && list.end <= position; list = open.at(-1)) {
+      close(list, list.end);
+      open.pop();
+    }
+  };
+  for (const { type, start, end } of tokens) {
+    closeBefore(start);
+    if (type === "listOrdered" || type === "listUnordered") open.push({ end, at: null });
+    const list = open.at(-1);
+    if (type !== "listItemPrefix" || list === undefined) continue;
+    const line = text.lastIndexOf("\n", start - 1) + 1;
+    const at = text.slice(line, start).trim() === "" ? line : start;
+    close(list, at);
+    list.at = at;
+  }
+  closeBefore(Number.POSITIVE_INFINITY);
+  return items;
+}
+
 /** Reads a text with what goes before it; null: it has too many marks to be read. */
-export function readSeams(before: string, rest: string): Seams | null {
-  const text = before + rest;
-  const count = text.match(marks)?.length ?? 0;
-  if (count > marksMax) return null;
+export function readSeams(before: string, rest: string, window: Window): Seams | null {
   const shift = before.length;
+  const text = readable(before + rest);
+  const { first, room, max } = window;
+  if (text.length < shift + Math.min(room, rest.length)) return null;
   const tokens = tokensOf(text);
   const hard: Hole[] = [];
+  // An item that cannot be kept whole, because it began in the block before, is cut as its text is.
+  const kept = itemsOf(tokens, text).filter(
+    ([start, end]) => end - start <= max && (start - shift >= first || end - shift <= room),
+  );
   const spans: Span[] = [];
   const tables: { start: number; end: number; first: number; header: string }[] = [];
   const paragraphs: Token[] = [];
@@ -196,7 +249,9 @@ export function readSeams(before: string, rest: string): Seams | null {
     [to, end],
   ]);
   return {
-    holes: joinHoles([...hard, ...spans.map(({ start, end }): Hole => [start, end])]).map(moved),
+    holes: joinHoles([...hard, ...kept, ...spans.map(({ start, end }): Hole => [start, end])]).map(
+      moved,
+    ),
     smallHoles: joinHoles([...hard, ...edges]).map(moved),
     wrapAt(position) {
       const at = position + shift;

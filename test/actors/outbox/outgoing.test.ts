@@ -2,7 +2,8 @@
  * Files and choices in an answer: their place in the order, their outcome, what a channel without
  * them sends, what the agent learns, and what a request that cannot be carried out costs.
  */
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openOutgoingFiles } from "../../../src/adapters/media/outgoing-files.ts";
@@ -27,6 +28,11 @@ function place() {
   mkdirSync(join(workspace, "sessions"));
   writeFileSync(join(workspace, "sessions", "sessions.json"), "{}");
   symlinkSync("/etc/passwd", join(workspace, "link"));
+  symlinkSync("/etc", join(workspace, "linked"));
+  symlinkSync("loop", join(workspace, "loop"));
+  symlinkSync("chart.png", join(workspace, "inner"));
+  writeFileSync(join(workspace, "large"), "x".repeat(70_000));
+  execFileSync("mkfifo", [join(workspace, "pipe")]);
   let ids = 0;
   const outgoing = openOutgoingFiles({
     folder: join(stateDir, "outgoing"),
@@ -41,7 +47,11 @@ function place() {
 
 async function answered(
   answer: Answer,
-  { extras = true, fates = [], ...more }: { extras?: boolean; fates?: Fate[] } & object = {},
+  {
+    extras = true,
+    fates = [],
+    ...more
+  }: { extras?: boolean; fates?: Fate[] } & Readonly<Record<string, unknown>> = {},
 ) {
   const files = place();
   const world = await sessionWorld(more as Record<string, unknown>, { outgoing: files.outgoing });
@@ -95,6 +105,14 @@ describe.each([{}, blocks])("an answer with a file and choices (%j)", (config) =
     expect(world.extras).toMatchObject([
       { choices: { text: "Which?", options: ["tea", "coffee"] } },
     ]);
+    await world.runtime.stop();
+  });
+
+  test("follows a link inside the workspace", async () => {
+    const { world } = await answered(async function* () {
+      yield { type: "media", source: "inner", name: "my chart.png" };
+    }, config);
+    expect(world.extras).toMatchObject([{ kind: "image", name: "my chart.png" }]);
     await world.runtime.stop();
   });
 
@@ -159,9 +177,31 @@ test("a file is what it was when the agent sent it, also after a kill", async ()
   await world.runtime.stop();
 });
 
+test("a copy that is gone before it is sent costs the file, not its text", async () => {
+  const files = place();
+  const world = await sessionWorld({}, { outgoing: files.outgoing });
+  world.takesExtras = true;
+  world.ready = false;
+  world.answers.push(chartBetweenWords);
+  await world.say("hi", { direct: true });
+  const copies = () => world.store.outboxByState(["pending", "waiting"], 9);
+  for (let tries = 0; (await copies()).length < 3 && tries < 400; tries += 1) {
+    await new Promise((go) => setTimeout(go, 5));
+    await world.pass(100);
+  }
+  rmSync(join(files.stateDir, "outgoing"), { recursive: true });
+  world.ready = true;
+  await until(world, () => world.sent.length === 3);
+  expect(said(world)).toEqual(["here it is:", "sales\n[image: chart.png]", "and so on"]);
+  await world.runtime.stop();
+});
+
 describe("channel_send", () => {
   /** The results of one call after the other. */
-  const results = async (inputs: readonly object[], options: object = {}) => {
+  const results = async (
+    inputs: readonly object[],
+    options: { fates?: Fate[]; extras?: boolean } = {},
+  ) => {
     const answers: string[] = [];
     const { world, ...rest } = await answered(async function* (turn) {
       for (const input of inputs) answers.push(await turn.callTool("channel_send", input));
@@ -204,6 +244,10 @@ describe("channel_send", () => {
     ["/etc/passwd", "it is outside your workspace"],
     ["file:///etc/passwd", "it is outside your workspace"],
     ["link", "it is outside your workspace"],
+    ["linked/passwd", "it is outside your workspace"],
+    ["loop", "its links go in a circle"],
+    ["pipe", "it is not a plain file"],
+    ["large", "it is larger than 65536 bytes"],
     ["/dev/zero", "it is outside your workspace"],
     ["sessions/sessions.json", "transcripts cannot be sent"],
     ["folder", "it is not a plain file"],
@@ -211,12 +255,18 @@ describe("channel_send", () => {
     ["ftp://example.org/x", "only paths in your workspace, http and https are allowed"],
     ["http://127.0.0.1:1/x.png", "it leads to a private place"],
     ["http://169.254.169.254/latest", "it leads to a private place"],
+    ["http://[::1]:1/x.png", "it leads to a private place"],
+    ["http://localhost:1/x.png", "it leads to a private place"],
+    ["https://192.168.1.1/x.png", "it leads to a private place"],
   ])("refuses %s, and loses nothing of the answer", async (source, why) => {
     const answers: string[] = [];
-    const { world } = await answered(async function* (turn) {
-      answers.push(await turn.callTool("channel_send", { media: { source } }));
-      yield { type: "text", text: "done" };
-    });
+    const { world } = await answered(
+      async function* (turn) {
+        answers.push(await turn.callTool("channel_send", { media: { source } }));
+        yield { type: "text", text: "done" };
+      },
+      { media: { maxBytes: 65_536 } },
+    );
     expect(answers[0]).toMatch(/^Refused: /);
     expect(answers[0]).toContain(why);
     expect(said(world)).toEqual(["done"]);

@@ -163,6 +163,15 @@ describe("blocks of an answer with spans", () => {
   });
 });
 
+test("a paragraph of very many links and bold words is cut between them", () => {
+  const one = "See [the tea](https://example.com/a_b) and **the milk**, too. ";
+  for (const text of [one.repeat(300), `${one.repeat(40)}\n`.repeat(8)]) {
+    const blocks = chunk(text, { minChars: 700, maxChars: 1_000 });
+    expect(allSay(blocks)).toBe(says(text));
+    expect(blocks.map(({ text: block }) => block).join("")).toBe(text);
+  }
+});
+
 describe("blocks of a table", () => {
   const header = "| name | *price* |\n|:--|--:|\n";
   const rows = (count: number) =>
@@ -188,5 +197,37 @@ describe("blocks of a table", () => {
     const wide = `| ${sentence(20)} |\n|--|\n`;
     const blocks = chunk(wide + rows(40), { minChars: 100, maxChars: 250 });
     expect(blocks.every(({ opens }) => opens === "")).toBe(true);
+  });
+});
+
+describe("blocks of a list", () => {
+  const items = (count: number, words: number) =>
+    Array.from({ length: count }, (_, index) => `${index + 1}. ${sentence(words)} ${sentence(9)}`);
+  const listed = (markdown: string): number[] =>
+    [...html(markdown).matchAll(/<ol(?: start="(\d+)")?>([\s\S]*?)<\/ol>/gu)].flatMap(
+      ([, start = "1", inside = ""]) =>
+        (inside.match(/<li>/gu) ?? []).map((_, index) => Number(start) + index),
+    );
+
+  test.each([12, 25, 33, 41])("have each item whole and under its number, %d words", (words) => {
+    const text = `${sentence(30)}\n\n${items(20, words).join("\n")}\n\n${sentence(30)}`;
+    const blocks = chunk(text, { minChars: 250, maxChars: 400 });
+    expect(blocks.length).toBeGreaterThan(4);
+    expect(allSay(blocks)).toBe(says(text));
+    const numbers = blocks.flatMap(({ text: block }) => listed(block));
+    expect(numbers).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  });
+
+  test("keep an item and the items inside it together", () => {
+    const inner = "   - milk and tea. And cake, too\n   - sugar\n     - brown\n     - white\n";
+    const text = Array.from({ length: 12 }, (_, n) => `${n + 1}. ${sentence(20)}\n${inner}`).join(
+      "",
+    );
+    const blocks = chunk(text, { minChars: 200, maxChars: 420 });
+    expect(blocks.length).toBeGreaterThan(4);
+    for (const { text: block } of blocks) {
+      expect(block).toMatch(/^\d+\. /);
+      expect(html(block).match(/<ul>/gu)?.length).toBe(2 * (block.match(/sugar/gu)?.length ?? 0));
+    }
   });
 });
