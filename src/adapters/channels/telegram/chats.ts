@@ -7,6 +7,9 @@
  * messages carry the new chat's id, so none is taken for an old message. The pairs of ids are part
  * of the account's cursor (`gateway.ts`), which is stored in one commit with the updates.
  *
+ * **Names of topics.** Only a topic's opener and its renames carry its name, so the last one that was
+ * reported is remembered, in memory.
+ *
  * **Topics of sent messages.** Telegram reports no topic with a reaction, so the topics of the
  * newest messages that earshot sent are remembered, in memory.
  */
@@ -33,6 +36,7 @@ export interface TelegramTarget {
 export class TelegramChats {
   readonly #onMigrated: (old: number, now: number) => void;
   readonly #topics = new LRUCache<string, number>({ max: limits.sentTopicsMax });
+  readonly #topicNames = new LRUCache<string, string>({ max: limits.sentTopicsMax });
   /** New id to old id, of groups whose migration was reported by an update. */
   readonly #oldIds = new Map<number, number>();
   /** Old id to new id, also of groups where only a refused call reported it. */
@@ -107,6 +111,15 @@ export class TelegramChats {
   /** The topic of a message of ours; undefined for the other ones. */
   topicOf(chatId: number, messageId: number): number | undefined {
     return this.#topics.get(`${chatId}/${messageId}`);
+  }
+
+  nameTopic(chatId: number, topic: number, name: string): void {
+    this.#topicNames.set(`${chatId}/${topic}`, name);
+  }
+
+  /** The last name that was reported since the start. */
+  topicName(chatId: number, topic: number): string | undefined {
+    return this.#topicNames.get(`${chatId}/${topic}`);
   }
 
   #add(old: number, now: number): void {

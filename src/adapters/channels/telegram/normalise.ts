@@ -8,7 +8,7 @@
 import type { Attachment, Edit, Inbound, Origin } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
 import type { TelegramChats } from "./chats.ts";
-import { lineOf } from "./content-lines.ts";
+import { lineOf, noticeOf } from "./content-lines.ts";
 import type {
   WireChat,
   WireContent,
@@ -47,6 +47,9 @@ export function eventOf(update: WireUpdate, receiver: Receiver): ChannelEvent | 
     const { chat, migrate_to_chat_id: to, migrate_from_chat_id: from } = created;
     if (to !== undefined) chats.migrate(chat.id, to);
     if (from !== undefined) chats.migrate(from, chat.id);
+    const name = (created.forum_topic_edited ?? created.forum_topic_created)?.name;
+    const topic = created.message_thread_id;
+    if (name !== undefined && topic !== undefined) chats.nameTopic(chat.id, topic, name);
     const message = inboundOf(created, receiver);
     return message === null ? null : { type: "message", message };
   }
@@ -57,7 +60,9 @@ export function eventOf(update: WireUpdate, receiver: Receiver): ChannelEvent | 
 }
 
 function inboundOf(message: WireMessage, { account, self, chats }: Receiver): Inbound | null {
-  const text = textOf(message);
+  // In a private chat a notice would be answered like a message: it is left out.
+  const notice = message.chat.type === "private" ? null : noticeOf(message);
+  const text = notice ?? textOf(message);
   const attachments = attachmentsOf(message);
   if (text === "" && attachments.length === 0) return null;
   // Forwarded text is not the author's own: it mentions no one here.
@@ -75,7 +80,7 @@ function inboundOf(message: WireMessage, { account, self, chats }: Receiver): In
     replyTo: replyOf(message, self, chats),
     attachments,
     ...(message.media_group_id === undefined ? {} : { groupId: message.media_group_id }),
-    explicitOnly: origin !== undefined,
+    explicitOnly: origin !== undefined || notice !== null,
     ...(origin === undefined ? {} : { forwarded: originOf(origin) }),
     ...quoteOf(message),
     ...verbatimIn(message, text),
@@ -144,16 +149,20 @@ function placeOf(message: Located, chats: TelegramChats) {
   } as const;
   const kind = chat.is_direct_messages === true ? "direct" : kinds[chat.type];
   const title = chat.title === undefined ? {} : { title: chat.title };
-  return { chat: { id: String(chats.ownId(chat.id)), kind, ...title }, thread: threadOf(message) };
+  return {
+    chat: { id: String(chats.ownId(chat.id)), kind, ...title },
+    thread: threadOf(message, chats),
+  };
 }
 
 /** A topic of a forum, or what one person writes to a channel. */
-function threadOf(message: Located): Inbound["thread"] {
+function threadOf(message: Located, chats: TelegramChats): Inbound["thread"] {
   const { direct_messages_topic: direct, message_thread_id, is_topic_message } = message;
   if (direct !== undefined) return { id: String(direct.topic_id), kind: "topic" };
   // Only forum topics are threads; in other groups the field is the start of a reply chain.
   if (is_topic_message !== true || message_thread_id === undefined) return null;
-  const title = message.reply_to_message?.forum_topic_created?.name;
+  const opened = message.reply_to_message?.forum_topic_created?.name;
+  const title = chats.topicName(message.chat.id, message_thread_id) ?? opened;
   return {
     id: String(message_thread_id),
     kind: "topic",
@@ -216,7 +225,8 @@ const originChat = ({ id, title, username }: WireChat) => {
 
 /** A part of the message replied to, or a message of another chat. */
 function quoteOf(message: WireMessage): Pick<Inbound, "quote"> {
-  const { quote, external_reply: external } = message;
+  const { quote, external_reply: external, reply_to_story: story } = message;
+  if (story !== undefined) return { quote: { text: lineOf({ story }) ?? "", from: {} } };
   if (external === undefined)
     return quote?.is_manual === true && message.reply_to_message !== undefined
       ? { quote: { text: quote.text } }

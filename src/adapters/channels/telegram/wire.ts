@@ -7,7 +7,7 @@
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
-import { lineContentSchema } from "./content-lines.ts";
+import { lineContentSchema, noticeSchema } from "./content-lines.ts";
 
 /** Telegram's ids have at most 52 significant bits, so a double holds them. */
 const int = z.number().int().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
@@ -98,6 +98,7 @@ const bareMessage = {
 
 export const messageSchema = z.object({
   ...bareMessage,
+  ...noticeSchema,
   date: int.min(0),
   edit_date: int.min(0).optional(),
   chat: chatSchema,
@@ -126,6 +127,7 @@ export const messageSchema = z.object({
       message_id: int.optional(),
     })
     .optional(),
+  reply_to_story: lineContentSchema.story,
   quote: z.object({ text, is_manual: z.boolean().optional() }).optional(),
 });
 export type WireMessage = z.infer<typeof messageSchema>;
