@@ -112,6 +112,7 @@ export async function openBenchRuntime(
     drivers: options.drivers ?? drivers,
     ...(hostModule === undefined ? {} : { hostModule }),
     directory: {
+      hasAccount: () => true,
       outbound: () => ({ sendText: outbound, replyText: outbound }),
       ready: () => true,
       textLimit: () => 4_096,

@@ -170,6 +170,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
       inTurn(async () => (await find(channel, account)?.retry()) ?? false),
     directory: {
       ...directoryOf(definitions, find, members, options),
+      hasAccount: (channel, account) =>
+        definitions.has(channel) &&
+        wanted().some((entry) => entry.channel === channel && entry.account === account),
       isOurs: (channel, author) =>
         ownAuthors.size > 0 && isOneOf(ownAuthors, accountId(channel, author)),
     },
@@ -295,7 +298,7 @@ function directoryOf(
   find: (channel: string, account: string) => AccountRun | undefined,
   members: ReturnType<typeof createMembershipCache>,
   options: ConnectionsOptions,
-): OutboundDirectory {
+): Omit<OutboundDirectory, "hasAccount"> {
   return {
     outbound: (channel, account) => find(channel, account)?.account?.outbound ?? null,
     ready: (channel, account) => find(channel, account)?.status().state === "live",

@@ -46,7 +46,9 @@ export interface FirstReads {
 
 /** The platform side for the outbox. */
 export interface OutboundDirectory {
-  /** Null while the account is not configured; sends then wait. */
+  /** Whether the account is configured, connected or not. */
+  hasAccount(channel: string, account: string): boolean;
+  /** Null while the account is not open; sends then wait. */
   outbound(channel: string, account: string): ChannelOutbound | null;
   /** Whether sends may start now (connected, not halted). */
   ready(channel: string, account: string): boolean;

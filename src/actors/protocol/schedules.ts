@@ -23,14 +23,19 @@ export interface ScheduleEntry {
   readonly last: ScheduleRun | null;
 }
 
+/**
+ * "taken": another entry has the name. "over": it would never be due. One that will not be due
+ * again is replaced.
+ */
+export type ScheduleAdded = "added" | "taken" | "full" | "over";
+
 /** What an operator may do. Each change is durable when its promise resolves. */
 export interface ScheduleOperator {
   /** Soonest first. */
   list(): readonly ScheduleEntry[];
-  /** "taken": another entry has the name. */
-  add(spec: Schedule): Promise<"added" | "taken" | "full">;
+  add(spec: Schedule): Promise<ScheduleAdded>;
   /** As `add`, for the agent of a conversation: names are its own. */
-  addFor(owner: string, spec: Schedule): Promise<"added" | "taken" | "full">;
+  addFor(owner: string, spec: Schedule): Promise<ScheduleAdded>;
   /** False: unknown. What falls due during a pause is not said after it. */
   pause(name: string, paused: boolean): Promise<boolean>;
   /** "configured": it is in the config file, and removed there. */

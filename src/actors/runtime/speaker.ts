@@ -62,7 +62,7 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
   }
 
   function check({ channel, account }: SpeechPlace): void {
-    if (directory.outbound(channel, account) !== null) return;
+    if (directory.hasAccount(channel, account)) return;
     throw refused(
       `no account ${shown(`${channel}:${account}`)} is configured`,
       "`earshot channels` lists the accounts",

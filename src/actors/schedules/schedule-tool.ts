@@ -91,12 +91,16 @@ async function remove(ports: ScheduleToolPorts, turn: AskingTurn, name: string):
 function listOf(entries: readonly ScheduleEntry[]): string {
   if (entries.length === 0) return "Nothing is scheduled here.";
   return entries
-    .map(({ spec, next, paused }) => {
-      const when = next === null ? (paused ? "paused by the operator" : "over") : momentOf(next);
+    .map(({ spec, next, paused, last }) => {
+      const when =
+        next === null ? (paused ? "paused by the operator" : overText(last)) : momentOf(next);
       const line = spec.cron === undefined ? "" : ` (${spec.cron} ${spec.timeZone})`;
       return `${spec.name}: next ${when}${line}: ${spec.prompt ?? ""}`;
     })
     .join("\n");
 }
 
+/** Why an entry that is over is still listed. */
+const overText = (last: ScheduleEntry["last"]) =>
+  last === null ? "over" : `over, ${last.result === "skipped" ? "skipped: too late" : last.result}`;
 const momentOf = (at: Millis) => new Date(at).toISOString();

@@ -128,6 +128,9 @@ export function createSchedules(ports: SchedulePorts): Schedules {
     return paused ? null : nextDue(spec, anchor);
   }
 
+  /** It was not said, and is never due again. */
+  const isDone = ({ spec, anchor, busy }: Entry) => !busy && nextDue(spec, anchor) === null;
+
   function arm(): void {
     if (timer !== null) clock.clearTimer(timer);
     timer = null;
@@ -176,7 +179,8 @@ export function createSchedules(ports: SchedulePorts): Schedules {
       if (run === null || entries.get(name) !== entry) return;
       entry.anchor = due ?? now;
       entry.last = run;
-      const isOver = entry.origin !== "config" && dueOf(entry) === null && !entry.paused;
+      // What was not said stays in the list with its reason.
+      const isOver = run.result === "said" && entry.origin !== "config" && dueOf(entry) === null;
       if (isOver) entries.delete(name);
       await ports.keep(isOver ? [gone(name), index()] : [writeOf(name, entry)]);
       ports.onRun(name, run);
@@ -213,7 +217,10 @@ export function createSchedules(ports: SchedulePorts): Schedules {
   }
 
   async function put(name: string, spec: Schedule, by: Pick<Entry, "origin" | "owner">) {
-    if (entries.has(name)) return "taken";
+    const before = entries.get(name);
+    const isFree = before === undefined || (before.origin === by.origin && isDone(before));
+    if (!isFree) return "taken";
+    if (nextDue(spec, wall()) === null) return "over";
     if (entries.size >= limits.schedulesMax) return "full";
     const anchor = anchorOf(spec);
     const entry: Entry = {

@@ -65,6 +65,7 @@ export function createSimulatedWorld(clock: Clock, local: readonly string[] = []
   };
   return {
     directory: {
+      hasAccount: () => true,
       outbound: () => outbound,
       ready: () => true,
       textLimit: () => textLimit,

@@ -331,6 +331,25 @@ describe("connections", () => {
     expect(readyOnChange.at(-1)).toBe(true);
   });
 
+  test("an account is known as soon as it is configured, open or not", async () => {
+    const { connections } = rig(
+      [channelOf("good", live)],
+      config({ good: { default: { key: "a" }, broken: { key: 7 } }, nowhere: { default: {} } }),
+    );
+    const { hasAccount } = connections.directory;
+    const known = () =>
+      ["good default", "good broken", "good other", "nowhere default"].filter((name) => {
+        const [channel = "", account = ""] = name.split(" ");
+        return hasAccount(channel, account);
+      });
+    expect(known()).toEqual(["good default", "good broken"]);
+    connections.start();
+    await settle();
+    expect(known()).toEqual(["good default", "good broken"]);
+    await connections.reload(config({ good: { other: { key: "a" } } }));
+    expect(known()).toEqual(["good other"]);
+  });
+
   test("what nobody configured has no outbound and a careful limit", () => {
     const { connections } = rig([channelOf("good", live)], config({}));
     const { directory } = connections;

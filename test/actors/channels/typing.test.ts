@@ -37,6 +37,7 @@ function world() {
     clock,
     log: () => undefined,
     directory: {
+      hasAccount: () => true,
       outbound: () => outbound,
       ready: () => state.ready,
       textLimit: () => 4_096,

@@ -49,7 +49,12 @@ async function crowd(workers: number) {
   const reported: string[] = [];
   let held = false;
   let crashed: Promise<void> | null = null;
-  const nobody = { outbound: () => null, ready: () => false, refreshMembership: () => undefined };
+  const nobody = {
+    hasAccount: () => false,
+    outbound: () => null,
+    ready: () => false,
+    refreshMembership: () => undefined,
+  };
   const runtime = createRuntime({
     ...systemPorts(),
     store,

@@ -123,9 +123,36 @@ test("a wall clock that is set moves what is due, and repeats nothing", async ()
   expect(world.sent.length).toBeGreaterThan(1);
 });
 
+test("a moment that was not said stays with its reason until its name is used again", async () => {
+  const world = await new World().start();
+  const schedules = world.runtime.schedules();
+  const at = (ms: number) => new Date(begin + ms).toISOString();
+  const nobody = entry({ name: "nobody", agent: "nobody", at: at(minute) });
+  expect(await schedules.add(nobody)).toBe("added");
+  expect(await schedules.add(entry({ name: "late", at: at(2 * minute) }))).toBe("added");
+  expect(await schedules.add(entry({ name: "past", at: at(-minute) }))).toBe("over");
+  await world.pass(minute);
+  await world.runtime.stop();
+  world.clock.advanceTo(begin + 2 * hour);
+  await world.start();
+  await world.pass(minute);
+  await world.kill();
+  const again = world.runtime.schedules();
+  expect(world.sent).toEqual([]);
+  expect(again.list()).toMatchObject([
+    { name: "nobody", next: null, last: { result: "failed" } },
+    { name: "late", next: null, last: { result: "skipped" } },
+  ]);
+  expect(await again.add(entry({ name: "late", at: at(3 * hour) }))).toBe("added");
+  expect(await again.remove("nobody")).toBe("removed");
+  await world.pass(hour);
+  expect(world.sent).toHaveLength(1);
+  expect(again.list()).toEqual([]);
+});
+
 test("a failing entry says why, and the others go on", async () => {
-  const nobody = { ...hourly, name: "two", agent: "nobody" };
-  const world = await new World({ config: { schedule: [nobody, hourly] } }).start();
+  const world = await new World({ config: { schedule: [hourly] } }).start();
+  await world.runtime.schedules().add(entry({ ...hourly, name: "two", agent: "nobody" }));
   await world.pass(hour);
   expect(world.sent).toHaveLength(1);
   const [two] = world.runtime

@@ -74,6 +74,7 @@ export class MediaWorld {
       }),
       drivers: new Map<string, AgentDriver>([...drivers, ["asking", toolCaller as AgentDriver]]),
       directory: {
+        hasAccount: () => true,
         outbound: () => ({ sendText: take, replyText: take }),
         ready: () => true,
         textLimit: () => 40_000,

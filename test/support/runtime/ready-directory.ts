@@ -7,6 +7,7 @@ export function readyDirectory(
   membership: OutboundDirectory["membership"] = () => null,
 ): OutboundDirectory {
   return {
+    hasAccount: () => true,
     outbound: () => ({ sendText: send, replyText: send }),
     ready: () => true,
     textLimit: () => 4_096,

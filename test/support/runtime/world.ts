@@ -191,6 +191,7 @@ export class World {
 
   #directory(): OutboundDirectory {
     return {
+      hasAccount: () => true,
       outbound: () => this.#outbound(),
       ready: () => this.ready,
       textLimit: () => 4_096,

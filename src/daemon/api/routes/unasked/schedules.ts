@@ -70,6 +70,11 @@ export function scheduleRoutes(endpoints: Endpoints, deps: RouteDeps): void {
     const { name } = body;
     const outcome = await schedules().add(body);
     if (outcome === "added") return { name, done: true as const };
+    if (outcome === "over")
+      throw new ApiRefusal(
+        "bad-request",
+        "Cannot add the entry: its time is over. Give a later one",
+      );
     const why = outcome === "taken" ? "another entry has this name" : "there are too many entries";
     throw new ApiRefusal("conflict", `Cannot add the entry: ${why}. Remove that one first`);
   });

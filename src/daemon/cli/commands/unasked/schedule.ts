@@ -75,8 +75,8 @@ const listHelp: HelpText = {
 };
 const addedHelp: HelpText = {
   about:
-    "Adds an entry, which is kept until it is removed; one with --at is gone once it was said. " +
-    "Chat, thread, kind and agent are as in `earshot send`.",
+    "Adds an entry, which is kept until it is removed; one with --at is gone once it was said, and " +
+    "stays with the reason if it was not. Chat, thread, kind and agent are as in `earshot send`.",
   examples: [
     'earshot schedule add tea telegram 4242 "Tea?" --cron "0 16 * * *" --time-zone Europe/London',
     'earshot schedule add exam telegram 4242 --turn "Ask how it went." --at 2026-12-24T18:00:00+01:00',

@@ -1,0 +1,96 @@
+/**
+ * Entries of the schedule over kill -9, with everything in one thread and with a worker: between an
+ * entry and its time, over its time, and right after it. Each is said once.
+ */
+import { setTimeout as passed } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { type TelegramDaemon, telegramDaemon } from "../../support/telegram/telegram-daemon.ts";
+
+interface Entry {
+  readonly name: string;
+  readonly next: number | null;
+  readonly paused: boolean;
+}
+
+const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+
+/** Started, and messages are accepted. */
+async function begin(daemon: TelegramDaemon): Promise<void> {
+  await daemon.start();
+  const isReady = async () => (await daemon.get<{ ready: boolean }>("/api/status")).ready;
+  await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
+}
+
+test.each([0, 1])(
+  "each entry is said once over kill -9, with %i workers",
+  async (count) => {
+    const daemon = await telegramDaemon({
+      agents: { list: [{ id: "main", driver: { kind: "scripted" } }] },
+      stream: { mode: "off" },
+      workers: { count },
+    });
+    const { server, rooms } = daemon;
+    const to = { channel: "telegram", chat: { id: String(rooms.ann.chat.id), kind: "direct" } };
+    const add = (name: string, over: object) =>
+      daemon.post("/api/schedules", { name, to, ...over });
+    const names = async () =>
+      (await daemon.get<{ schedules: Entry[] }>("/api/schedules")).schedules.map(
+        ({ name }) => name,
+      );
+    const rows = async (state: string) =>
+      (await daemon.get<{ outbox: { doubts: number }[] }>(`/api/outbox?state=${state}`)).outbox;
+    const saidAre = (wanted: number) =>
+      server.until(() => server.world.answers(rooms.ann).length >= wanted, `answer ${wanted}`);
+    await begin(daemon);
+
+    // Killed between the entries and their time.
+    const at = inMs(5_000);
+    await add("text", { at, text: "Tea?" });
+    await add("prompt", { at, prompt: "Ask about tea." });
+    await add("paused", { at, text: "This is paused." });
+    await add("removed", { at, text: "This is removed." });
+    await daemon.post("/api/schedules/paused/pause");
+    await daemon.post("/api/schedules/removed/remove");
+    await daemon.kill();
+    await begin(daemon);
+    await saidAre(2);
+    await expect.poll(names).toEqual(["paused"]);
+
+    // Its time comes while no process runs: said once, late.
+    await add("missed", { at: inMs(1_000), text: "This is late." });
+    await daemon.kill();
+    await passed(1_500);
+    await begin(daemon);
+    await saidAre(3);
+
+    // Killed as its time comes, so somewhere between its due time and what is sent.
+    for (const [turn, ms] of [0, 20, 60, 150].entries()) {
+      const due = Date.now() + 1_000;
+      await add(`now ${turn}`, { at: new Date(due).toISOString(), prompt: `Say ${turn}.` });
+      await passed(due + ms - Date.now());
+      await daemon.kill();
+      await begin(daemon);
+      await saidAre(4 + turn);
+    }
+    await daemon.kill();
+    await begin(daemon);
+    await daemon.quiet();
+    // What the platform took right before a kill may be in doubt, and is then sent again.
+    const sent = await rows("sent");
+    expect(sent).toHaveLength(7);
+    const doubts = sent.reduce((sum, row) => sum + row.doubts, 0);
+    expect(server.world.answers(rooms.ann).length).toBeLessThanOrEqual(7 + doubts);
+    const texts = server.world.answers(rooms.ann).map((one) => ("text" in one ? one.text : ""));
+    expect(texts.join("\n")).not.toMatch(/paused|removed/);
+    expect(await names()).toEqual(["paused"]);
+    // Resumed after its time: it is not made up for.
+    await daemon.post("/api/schedules/paused/resume");
+    await passed(1_000);
+    expect((await daemon.get<{ schedules: Entry[] }>("/api/schedules")).schedules).toMatchObject([
+      { name: "paused", paused: false, next: null },
+    ]);
+    await daemon.quiet();
+    expect(await rows("sent")).toHaveLength(7);
+  },
+  240_000,
+);
