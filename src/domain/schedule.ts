@@ -69,14 +69,21 @@ function problemOf({ cron, at, timeZone, text, prompt }: Fields): readonly [stri
   try {
     new Intl.DateTimeFormat("en", { timeZone });
   } catch {
-    return ["timeZone", "that time zone is unknown"];
+    return ["timeZone", "the name of a time zone is expected, like Europe/Berlin"];
   }
-  if (cron === undefined) return null;
+  const why = cron === undefined ? null : cronProblem(cron, timeZone);
+  return why === null ? null : ["cron", why];
+}
+
+function cronProblem(cron: string, timeZone: string): string | null {
   try {
-    cronOf(cron, timeZone);
-    return null;
-  } catch {
-    return ["cron", "five fields are expected, like 0 9 * * 1-5"];
+    if (cronOf(cron, timeZone).nextRun(new Date(0)) !== null) return null;
+    return "a time that comes is expected, and this month never has that day";
+  } catch (error) {
+    const isWhole = cron.trim().split(/\s+/u).length === 5;
+    if (!isWhole) return "five fields are expected, like 0 9 * * 1-5";
+    const why = error instanceof Error ? error.message.replace(/^CronPattern: /u, "") : "";
+    return `a line like 0 9 * * 1-5 is expected (${why.replace(/\.$/u, "")})`;
   }
 }
 

@@ -6,7 +6,7 @@
  * when the person writes. It does not stop the daemon, because the channel may be added later.
  */
 
-import { type EarshotConfig, pathText } from "../../domain/config/index.ts";
+import { accountsOf, type EarshotConfig, pathText } from "../../domain/config/index.ts";
 import type { ConfigFinding } from "../../domain/config-finding.ts";
 import { commandNamed } from "../../machines/commands/table.ts";
 
@@ -40,7 +40,25 @@ export function unknownNames(config: EarshotConfig): readonly ConfigFinding[] {
       },
     ];
   });
-  return [...fixed, ...people];
+  return [...fixed, ...places(config), ...people];
+}
+
+/** Where the schedule says something and nothing can be said. */
+function places({ channels, schedule }: EarshotConfig): readonly ConfigFinding[] {
+  return schedule.flatMap(({ to: { channel, account } }, index): readonly ConfigFinding[] => {
+    const section = channels[channel];
+    const path = ["schedule", index, "to"];
+    if (section === undefined) return [noChannel([...path, "channel"], channel)];
+    if (accountsOf(section).some(([id]) => id === account)) return [];
+    const accounts = pathText(["channels", channel, "accounts"]);
+    return [
+      {
+        at: pathText([...path, "account"]),
+        wrong: `the account ${shown(account)} is not under ${accounts}, or is disabled`,
+        fix: "add or enable it there, or correct its name",
+      },
+    ];
+  });
 }
 
 const noChannel = (path: Path, channel: string): ConfigFinding => ({
@@ -49,8 +67,8 @@ const noChannel = (path: Path, channel: string): ConfigFinding => ({
   fix: "add it there, or correct its name",
 });
 
-/** Every person and group that the config admits or allows commands. */
-function* peopleIn({ access, channels, commands }: EarshotConfig): Generator<Named> {
+/** Every person and group that the config admits, allows commands or says something to. */
+function* peopleIn({ access, channels, commands, schedule }: EarshotConfig): Generator<Named> {
   yield* listed(access.allowFrom, ["access", "allowFrom"], null);
   yield* listed(access.groupAllowFrom, ["access", "groupAllowFrom"], null);
   yield* grouped(access.groups, ["access", "groups"], null);
@@ -62,6 +80,9 @@ function* peopleIn({ access, channels, commands }: EarshotConfig): Generator<Nam
     for (const [account, own] of Object.entries(section.accounts ?? {}))
       yield* rulesOf(own, ["channels", channel, "accounts", account], channel);
   }
+  for (const [index, { to }] of schedule.entries())
+    if (Object.hasOwn(channels, to.channel))
+      yield { path: ["schedule", index, "to", "chat", "id"], channel: to.channel, id: to.chat.id };
 }
 
 type Rules = Pick<EarshotConfig["channels"][string], "allowFrom" | "groupAllowFrom" | "groups">;

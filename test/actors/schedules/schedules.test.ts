@@ -245,7 +245,9 @@ test("an entry that cannot be is refused with its reason", () => {
     scheduleSchema.safeParse({ ...hourly, ...over }).error?.issues.map(({ message }) => message);
   expect(problems({ cron: "0 9 * *" })).toEqual(["five fields are expected, like 0 9 * * 1-5"]);
   expect(problems({ cron: "0 0 9 * * *" })).toHaveLength(1);
-  expect(problems({ timeZone: "Mars/Base" })).toEqual(["that time zone is unknown"]);
+  expect(problems({ timeZone: "Mars/Base" })).toEqual([
+    "the name of a time zone is expected, like Europe/Berlin",
+  ]);
   expect(problems({ at: "2026-12-24T18:00:00Z" })).toEqual(["either cron or at is expected"]);
   expect(problems({ prompt: "x" })).toEqual(["either text or prompt is expected"]);
   expect(problems({ text: " " })).toEqual(["words are expected"]);

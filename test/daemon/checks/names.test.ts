@@ -10,6 +10,7 @@ import { findingText } from "../../../src/domain/config-finding.ts";
 const mistakesOf = async (config: Parameters<typeof parseConfig>[0]) =>
   (await checkConfig(parseConfig(config), ["mistake"], noFacts)).map(findingText);
 
+const tea = { name: "tea", cron: "0 9 * * *", text: "Tea?" };
 const telegram = (more: object) => ({ channels: { telegram: { accounts: {}, ...more } } });
 
 describe("an entry that can name nobody is told with its place", () => {
@@ -54,6 +55,27 @@ describe("an entry that can name nobody is told with its place", () => {
       { bindings: [{ match: { channel: "telegrm" }, agentId: "main" }] },
       'bindings[0].match.channel: the channel "telegrm"',
     ],
+    [
+      "an entry of the schedule for one",
+      { schedule: [{ ...tea, to: { channel: "telegrm", chat: { id: "7" } } }] },
+      'schedule[0].to.channel: the channel "telegrm" is not under channels',
+    ],
+    [
+      "one for an account that is not there",
+      {
+        ...telegram({ accounts: { work: {} } }),
+        schedule: [{ ...tea, to: { channel: "telegram", chat: { id: "7" } } }],
+      },
+      'schedule[0].to.account: the account "default" is not under channels.telegram.accounts, or is disabled',
+    ],
+    [
+      "one for a group by its title",
+      {
+        ...telegram({ accounts: { default: {} } }),
+        schedule: [{ ...tea, to: { channel: "telegram", chat: { id: "@garden" } } }],
+      },
+      'schedule[0].to.chat.id: this is "@garden"',
+    ],
   ])("%s", async (_, config, line) => {
     const found = unknownNames(parseConfig(config)).map(findingText);
     expect(found).toHaveLength(1);
@@ -64,12 +86,20 @@ describe("an entry that can name nobody is told with its place", () => {
   test("and ids are not: people, groups, chats, and whatever another channel takes for one", () => {
     const config = {
       channels: {
-        telegram: { allowFrom: ["7", "telegram:8", "chat:-100"], groups: { "-1001": {} } },
+        telegram: {
+          accounts: { work: {} },
+          allowFrom: ["7", "telegram:8", "chat:-100"],
+          groups: { "-1001": {} },
+        },
         matrix: { allowFrom: ["@ann:example.org"] },
       },
       access: { groupAllowFrom: ["telegram:9"] },
       commands: { ownerAllowFrom: ["telegram:7"], allowFrom: { "*": ["matrix:@ann:x"] } },
       bindings: [{ match: { channel: "matrix" }, agentId: "main" }],
+      schedule: [
+        { ...tea, to: { channel: "telegram", account: "work", chat: { id: "-1001" } } },
+        { ...tea, name: "other", to: { channel: "webchat", chat: { id: "main" } } },
+      ],
     };
     expect(unknownNames(parseConfig(config))).toEqual([]);
   });

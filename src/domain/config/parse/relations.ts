@@ -42,6 +42,12 @@ function* agentProblems(config: EarshotConfig): Problems {
         ["bindings", index, "agentId"],
         `no agent is called ${quoted(agentId)}${suggestion(agentId, ids)}`,
       );
+  for (const [index, { agent }] of config.schedule.entries())
+    if (agent !== undefined && !known.has(agent))
+      yield wrong(
+        ["schedule", index, "agent"],
+        `no agent is called ${quoted(agent)}${suggestion(agent, ids)}`,
+      );
   for (const [peer, agents] of Object.entries(config.broadcast)) {
     if (!Array.isArray(agents)) continue;
     for (const [index, agentId] of agents.entries())

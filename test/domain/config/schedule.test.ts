@@ -1,0 +1,56 @@
+/** Entries of the schedule that cannot be: refused with the place in the config and the fix. */
+import { expect, test } from "vitest";
+import { parseConfig } from "../../../src/domain/config/index.ts";
+
+const to = { channel: "webhook", chat: { id: "garden", kind: "group" } };
+const daily = { name: "tea", cron: "0 9 * * *", to, text: "Tea?" };
+const refusal = (...schedule: object[]): string => {
+  try {
+    parseConfig({ agents: { list: [{ id: "scout" }] }, schedule });
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+};
+
+test.each([
+  [
+    { cron: "0 9 * *" },
+    "schedule[1].cron is wrong: five fields are expected, like 0 9 * * 1-5, received",
+  ],
+  [
+    { cron: "0 25 * * *" },
+    "schedule[1].cron is wrong: a line like 0 9 * * 1-5 is expected (Invalid value for hour: 25)",
+  ],
+  [
+    { cron: "0 9 * * MOON" },
+    "schedule[1].cron is wrong: a line like 0 9 * * 1-5 is expected (configuration entry 5 (MOON)",
+  ],
+  [{ cron: "0 9 30 2 *" }, "schedule[1].cron is wrong: a time that comes is expected"],
+  [
+    { timeZone: "Europe/Berlinn" },
+    "schedule[1].timeZone is wrong: the name of a time zone is expected, like Europe/Berlin, received",
+  ],
+  [
+    { cron: undefined, at: "tomorrow" },
+    "schedule[1].at is wrong: a moment is expected, like 2026-12-24T18:00:00+01:00, received",
+  ],
+  [{ at: "2026-12-24T18:00:00Z" }, "schedule[1].cron is wrong: either cron or at is expected"],
+  [{ prompt: "Say tea." }, "schedule[1].text is wrong: either text or prompt is expected"],
+  [{ name: "tea" }, "schedule[1].name is wrong: another entry has this name"],
+  [
+    { agent: "scuot" },
+    'schedule[1].agent is wrong: no agent is called "scuot": did you mean "scout"?',
+  ],
+  [{ timezone: "UTC" }, '"timezone" is not a key of schedule[1]: did you mean "timeZone"?'],
+])("%j", (over, line) => {
+  expect(refusal(daily, { ...daily, name: "other", ...over })).toContain(line);
+});
+
+test("those of every field, zone and kind that can be are taken", () => {
+  const { cron: _, ...once } = { ...daily, at: "2026-12-24T18:00:00+01:00" };
+  const leap = { ...daily, name: "leap", cron: "0 9 29 2 *", timeZone: "Australia/Lord_Howe" };
+  expect(
+    refusal(once, { ...leap, agent: "scout" }, { ...daily, name: "named", cron: "@daily" }),
+  ).toBe("");
+});
