@@ -257,17 +257,30 @@ function begin(run: Run, { at, attempt }: AgentStarted): void {
 const used = ({ steps }: Run, tool: string) =>
   steps.some((step) => "tool" in step && step.tool === tool);
 
-/** A block, with the blanks that the agent left before it. */
-function say(run: Run, { text, from, to, at, target }: AgentText): void {
+/**
+ * A block, with the blanks that the agent left before it. A file and choices are a message of their own
+ * with their text: a replay has neither the file nor a platform that shows buttons.
+ */
+function say(run: Run, { text, from, to, at, target, media, choices }: AgentText): void {
+  if (media !== undefined || choices !== undefined) {
+    add(run, at, { tool: "channel_reply", input: { text: `${tagOf(target)}${text}` } });
+    run.offset = Math.max(run.offset, to);
+    return;
+  }
   const gap = Math.max(0, Math.min(from - run.offset, 8));
   const space = run.offset === 0 ? "" : gap >= 2 ? "\n\n" : " ".repeat(gap);
-  if (target !== undefined)
-    add(run, at, { text: target === "" ? "[[reply_to_current]]" : `[[reply_to:${target}]]` });
+  if (target !== undefined) add(run, at, { text: tagOf(target) });
   for (let start = 0; start < text.length; start += limits.agentEventUnitsMax - 8) {
     const part = text.slice(start, start + limits.agentEventUnitsMax - 8);
     add(run, at, { text: start === 0 ? space + part : part });
   }
   run.offset = Math.max(run.offset, to);
+}
+
+/** The tag before what replies to a message; empty: the message that the turn answers. */
+function tagOf(target: string | undefined): string {
+  if (target === undefined) return "";
+  return target === "" ? "[[reply_to_current]]" : `[[reply_to:${target}]]`;
 }
 
 function endOf({ code, message }: AgentFailed): ScriptStep {

@@ -6,10 +6,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { recordScenario } from "../../../src/actors/recording/recorder.ts";
 import { openOutgoingFiles } from "../../../src/adapters/media/outgoing-files.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
 import type { AgentEvent, AgentTurn, OutgoingFiles } from "../../../src/domain/ports/index.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
+import { play } from "../../support/replay/replay.ts";
 import { type SessionWorld, sessionWorld } from "../../support/runtime/session-world.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 import type { Fate } from "../../support/runtime/world.ts";
@@ -138,6 +140,22 @@ test("what was sent is remembered by its text", async () => {
   const { world } = await answered(chartBetweenWords);
   const lines = (await world.transcript()).filter(({ role }) => role === "assistant");
   expect(lines.map(({ text }) => text)).toContain("sales\n[image: chart.png]");
+  await world.runtime.stop();
+});
+
+test.each([{}, blocks])("its recording, replayed, sends the same texts (%j)", async (config) => {
+  const { world } = await answered(async function* () {
+    yield* chartBetweenWords();
+    yield* question();
+  }, config);
+  const lines: Record<string, unknown>[] = [];
+  for await (const line of recordScenario(world.store, { since: 0 }))
+    lines.push(line as unknown as Record<string, unknown>);
+  const played = (await play(lines)).flatMap((line) =>
+    "out" in line && line.out === "send" ? [line.text] : [],
+  );
+  expect(played).toEqual(world.sends().map(({ text }) => text));
+  expect(played).toHaveLength(4);
   await world.runtime.stop();
 });
 
