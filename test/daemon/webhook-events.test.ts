@@ -104,6 +104,21 @@ test.each(["hook", "API"])(
   },
 );
 
+test("a request that waits for decisions waits for those of its messages only", async () => {
+  const server = await openHookDaemon({ ...scripted, channels: webhook({}) });
+  const post = async (body: unknown) => {
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", body: JSON.stringify(body), headers };
+    const answer = await server.api("/api/inbound?wait=decision", init);
+    return [answer.status, await answer.json()];
+  };
+  const taken = [{ id: "m1", decision: "observe" }];
+  const edit = { chat: "room", id: "m1", text: "lunch at one" };
+  expect(await post([message("m1", "lunch at noon"), { edit }])).toMatchObject([200, { taken }]);
+  for (const event of [{ edit }, { delete: { chat: "room", id: "m1" } }])
+    expect(await post(event)).toEqual([200, { taken: [] }]);
+});
+
 test("what is wrong with an edit is named by its place, and nothing of the body is taken", async () => {
   const server = await openHookDaemon({ channels: webhook({ hook: { secret: hookSecret } }) });
   const before = server.rows();

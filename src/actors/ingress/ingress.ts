@@ -299,8 +299,9 @@ export function createIngress(ports: IngressPorts): Ingress {
     const isWatched = (emit.admitted ?? emit.stored ?? emit.refused) !== undefined;
     const watched = isWatched ? taken.flatMap(admittedOf) : [];
     emit.admitted?.(watched, since);
+    // Edits, deletions and the like are not decided about.
     const waiting = taken.map(({ prepared, copyOf }) =>
-      wait === undefined || copyOf !== null || prepared.ended !== null
+      wait === undefined || copyOf !== null || prepared.ended !== null || prepared.message === null
         ? []
         : prepared.events.map(ports.waiters.expect),
     );
