@@ -1,8 +1,8 @@
 /**
  * Where Markdown may be cut. The CommonMark parser (micromark, with tables and strikethrough) reads
- * the text, and says what must stay together: links, code spans, bold, rows of a table. A span that
- * does not fit into one block is closed before the cut and opened again behind it; a table that goes
- * on has its header again.
+ * the text, and says what must stay together: links, code spans, bold, rows of a table, items of a
+ * list. A span that does not fit into one block is closed before the cut and opened again behind it;
+ * a table that goes on has its header again.
  */
 import { parse, postprocess, preprocess } from "micromark";
 import { gfmStrikethrough } from "micromark-extension-gfm-strikethrough";
