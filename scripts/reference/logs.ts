@@ -44,6 +44,7 @@ export const logTable: readonly LogEvent[] = [
     ["permission.asked", "A turn asked an owner for permission."],
     ["permission.answered", "An owner answered."],
     ["agent.auto", "No agent is configured; this one was found."],
+    ["agent.fallback-over", "A model answers again, after a fallback did."],
     ["config.changed", "A changed config is in force."],
     ["config.overridden", "A setting was changed from a chat."],
     ["connection.connecting", "An account connects."],
@@ -68,6 +69,7 @@ export const logTable: readonly LogEvent[] = [
   ...events(
     "warn",
     ["agent.close-failed", "An agent did not close."],
+    ["agent.fallback", "A model did not answer, and a fallback of the config does: both and why."],
     ["agent.failed", "An agent failed, hung or was cancelled: code and message."],
     ["agent.media-refused", "A file or choices of an agent's event could not be sent: the reason."],
     ["approve.nobody", "Simulations: an approval without a question."],

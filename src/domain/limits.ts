@@ -67,6 +67,8 @@ export const limits = {
   transcriptLinesMax: 2_000,
   /** UTF-16 units of transcripts cached in memory, over all sessions. */
   transcriptUnitsCachedMax: 33_554_432,
+  /** Conversations of one host whose agent answers with another model than it was asked for. */
+  fallbacksKnownMax: 1_000,
   /** Session files whose last line is remembered, so appending needs no read. */
   sessionFilesKnownMax: 10_000,
 

@@ -18,6 +18,9 @@ export const reasoningLevels = ["off", "on", "stream"] as const;
 export type ReasoningLevel = (typeof reasoningLevels)[number];
 export const elevatedLevels = ["off", "ask", "full"] as const;
 export type ElevatedLevel = (typeof elevatedLevels)[number];
+export const usageLevels = ["off", "tokens", "full"] as const;
+/** What is said below an answer of what it used: nothing, tokens, tokens with cost and time. */
+export type UsageLevel = (typeof usageLevels)[number];
 export const ttsLevels = ["on", "off"] as const;
 /** Whether answers are also spoken, where the config names a speech program. */
 export type TtsLevel = (typeof ttsLevels)[number];
@@ -29,6 +32,7 @@ export interface SessionSettings {
   readonly verbose: VerboseLevel | null;
   readonly reasoning: ReasoningLevel | null;
   readonly elevated: ElevatedLevel | null;
+  readonly usage: UsageLevel | null;
   /** Permissions of its agent. */
   readonly exec: ExecSettings;
   readonly tts: TtsLevel | null;
@@ -41,6 +45,7 @@ export const defaultSessionSettings: SessionSettings = {
   verbose: null,
   reasoning: null,
   elevated: null,
+  usage: null,
   exec: {},
   tts: null,
   override: {},
@@ -51,6 +56,7 @@ export interface LevelDefaults {
   readonly verboseDefault: VerboseLevel;
   readonly reasoningDefault: ReasoningLevel;
   readonly elevatedDefault: ElevatedLevel;
+  readonly usageDefault: UsageLevel;
 }
 
 /** The settings of one turn: its levels are known. */
@@ -58,6 +64,7 @@ export interface TurnSettings extends SessionSettings {
   readonly verbose: VerboseLevel;
   readonly reasoning: ReasoningLevel;
   readonly elevated: ElevatedLevel;
+  readonly usage: UsageLevel;
 }
 
 /** The settings of a session with its agent's levels where it sets none. */
@@ -67,6 +74,7 @@ export function withDefaults(settings: SessionSettings, agent: LevelDefaults): T
     verbose: settings.verbose ?? agent.verboseDefault,
     reasoning: settings.reasoning ?? agent.reasoningDefault,
     elevated: settings.elevated ?? agent.elevatedDefault,
+    usage: settings.usage ?? agent.usageDefault,
   };
 }
 
@@ -76,6 +84,7 @@ export const plainTurnSettings: TurnSettings = {
   verbose: "off",
   reasoning: "off",
   elevated: "off",
+  usage: "off",
 };
 
 /** A change of settings. Absent: unchanged; null: back to the config. */

@@ -274,12 +274,16 @@ export class TurnOutput {
     return cut(this.#visible.trim(), limits.answerFileUnitsMax);
   }
 
-  /** Ends the answer. `filed`: the whole of it was sent as a file. */
-  end(filed = false): void {
+  /**
+   * Ends the answer. `filed`: the whole of it was sent as a file. `below`: a line that is shown below
+   * it, and is no part of it.
+   */
+  end(filed = false, below = ""): void {
     this.endMessage();
     this.#send();
     const isCut = this.#sequencer.overflow !== null || this.#isOver(this.#answerLimit);
     if (isCut && !filed) this.#sequencer.endEarly();
+    if (below !== "" && !this.#muted && !this.isSilent) this.#sequencer.side("status", below);
     this.#finish();
   }
 

@@ -2,8 +2,9 @@
  * Messages with an agent's reasoning and tool steps, for people who asked to see them. They are
  * marked, so that no one takes them for the answer, and bounded.
  */
+import type { AgentEvent } from "../../domain/ports/index.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
-import type { VerboseLevel } from "../../domain/session.ts";
+import type { TurnSettings, UsageLevel, VerboseLevel } from "../../domain/session.ts";
 
 const stepsShownMax = 20;
 const nameUnitsMax = 64;
@@ -22,8 +23,59 @@ export function reasoningMessage(thoughts: string, textLimit: number): string {
   return heading + (isWhole ? quote : cut(quote, capacity) + cutMark);
 }
 
+/**
+ * What is shown below an answer: another model than before, and what the answer used. Empty: nothing.
+ * @param ms how long it took
+ */
+export function belowAnswer(
+  { verbose, usage: level }: Pick<TurnSettings, "verbose" | "usage">,
+  change: FallbackChange | null,
+  usage: Usage | null,
+  ms: number,
+): string {
+  const lines: string[] = [];
+  if (change !== null && verbose !== "off") lines.push(fallbackLine(change));
+  if (usage !== null && level !== "off") lines.push(usageLine(level, usage, ms));
+  return lines.join("\n");
+}
+
+/** What an answer used, as one line: `1,234 tokens in, 56 out, $0.0042, 3.1 s`. */
+function usageLine(
+  level: UsageLevel,
+  { inputTokens, outputTokens, costUsd }: Usage,
+  ms: number,
+): string {
+  const whole = (count: number) => count.toLocaleString("en-US");
+  const tokens = `${whole(inputTokens)} tokens in, ${whole(outputTokens)} out`;
+  if (level !== "full") return `📊 ${tokens}`;
+  const cost = costUsd === 0 ? "" : `, $${costUsd.toFixed(costUsd < 0.01 ? 4 : 2)}`;
+  return `📊 ${tokens}${cost}, ${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** A model answers for another one, or no longer does. */
+const fallbackLine = (change: FallbackChange): string =>
+  change.kind === "over"
+    ? `🔁 ${code(oneLine(change.model, nameUnitsMax))} answers again.`
+    : `🔁 Answered by ${code(oneLine(change.to, nameUnitsMax))}. ${oneLine(change.why, inputUnitsMax)}`;
+
 /** Replaces shown reasoning when no answer followed. */
 export const noAnswer = "💭 No answer.";
+
+/** What the agent reported of a turn. */
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** 0: not reported. */
+  readonly costUsd: number;
+}
+
+/** A model that answers for another one. */
+export type Fallback = Pick<AgentEvent & { type: "fallback" }, "from" | "to" | "why">;
+
+/** Another model answers than in the conversation's turn before. */
+export type FallbackChange =
+  | { readonly kind: "fallback"; readonly to: string; readonly why: string }
+  | { readonly kind: "over"; readonly model: string };
 
 interface Step {
   readonly name: string;

@@ -13,38 +13,19 @@ import {
   type AgentPort,
   type AgentTurn,
   agentEventSchema,
-  type Clock,
   type TimerHandle,
 } from "../../domain/ports/index.ts";
-import type { Scheduler } from "../../domain/ports/system.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import type { AgentFailed, AgentReport } from "../../machines/events/events.ts";
 import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
-import type { ContextAnswer } from "../protocol/host-protocol.ts";
 import { nextTurn } from "../util/scheduling.ts";
 import { inputOf, isForeign, prefixOf } from "./agent-events.ts";
 import { createTools, isTurnTool, type TurnActions, toolsAmong } from "./agent-tools.ts";
 import { OutgoingParts } from "./outgoing-parts.ts";
 import { TurnOutput } from "./output.ts";
-
-export interface TurnAttemptPorts {
-  readonly clock: Clock;
-  readonly port: Promise<AgentPort>;
-  /** Receives each report of this attempt, in order. */
-  readonly report: (event: AgentReport) => void;
-  /** The visible text grew. */
-  readonly onText: (visible: string) => void;
-  /** Reports the current text of a growing message. */
-  readonly onDraft: (index: number, text: string) => void;
-  /** Asks the main thread. */
-  readonly ask: (tool: string, input: unknown) => Promise<ContextAnswer>;
-  /** A file or choices that an event asked for in vain. */
-  readonly onRefused: (why: string) => void;
-  /** Called for any activity, reported or not. */
-  readonly onActivity: () => void;
-  readonly scheduler: Scheduler;
-}
+import { belowAnswer, type Fallback, type Usage } from "./side-output.ts";
+import type { TurnAttemptPorts } from "./turn-attempt-ports.ts";
 
 type Failure = Pick<AgentFailed, "code" | "message">;
 /** A report without its time and turn. */
@@ -76,8 +57,10 @@ export class TurnAttempt {
   #pictureBytes = 0;
   #events = 0;
   #bytes = 0;
-  #usage: { inputTokens: number; outputTokens: number; costUsd: number } | null = null;
+  #usage: Usage | null = null;
+  #fallback: Fallback | null = null;
   #lastSign = 0;
+  #startedAt = 0;
   /** Permission requests that an owner has not answered. */
   #waiting = 0;
   #timers: TimerHandle[] = [];
@@ -114,6 +97,7 @@ export class TurnAttempt {
   /** Runs to the end and reports it. Never rejects. */
   async go(): Promise<void> {
     const { clock } = this.#ports;
+    this.#startedAt = clock.now();
     this.#report({ type: "agent.started", attempt: this.#job.order.attempt });
     const ended = new Promise<void>((resolve) => {
       this.#end = resolve;
@@ -219,6 +203,9 @@ export class TurnAttempt {
           outputTokens: (this.#usage?.outputTokens ?? 0) + event.outputTokens,
           costUsd: (this.#usage?.costUsd ?? 0) + (event.costUsd ?? 0),
         };
+        break;
+      case "fallback":
+        this.#fallback = event;
         break;
       case "error":
         this.#fail("error", event.message);
@@ -407,12 +394,19 @@ export class TurnAttempt {
 
   #finish(filed: boolean): void {
     if (this.#failure === null) {
-      this.#output.end(filed);
+      this.#output.end(filed, this.#below());
       this.#noteVisible();
     }
     if (this.#usage !== null) this.#report({ type: "agent.usage", ...this.#usage });
     if (this.#failure !== null) this.#report({ type: "agent.failed", ...this.#failure });
     else this.#report({ type: "agent.ended", silent: this.#output.isSilent });
+  }
+
+  #below(): string {
+    const { heartbeat, bare, session } = this.#job.order;
+    if (heartbeat !== undefined || bare === true) return "";
+    const ms = this.#ports.clock.now() - this.#startedAt;
+    return belowAnswer(session, this.#ports.onModel(this.#fallback), this.#usage, ms);
   }
 
   #after(ms: number, fire: () => void): void {

@@ -4,7 +4,9 @@
  * sent with the next one of its turn. Turns of one runner share open agents and nothing else.
  */
 
+import { LRUCache } from "lru-cache";
 import { secretValues } from "../../domain/config/index.ts";
+import { limits } from "../../domain/limits.ts";
 import type { AgentDriver, Clock, Log, Scheduler } from "../../domain/ports/index.ts";
 import { redactSecrets } from "../../domain/redact-secrets.ts";
 import type { AgentFailed, AgentReport, AgentSpoke } from "../../machines/events/events.ts";
@@ -17,6 +19,7 @@ import type {
   TurnReport,
 } from "../protocol/host-protocol.ts";
 import { TurnAgents } from "./agent-pool.ts";
+import type { Fallback, FallbackChange } from "./side-output.ts";
 import { TurnAttempt } from "./turn-attempt.ts";
 
 export interface TurnRunnerOptions {
@@ -81,6 +84,8 @@ class Runner implements TurnRunner {
   readonly #agents: TurnAgents;
   readonly #runs = new Map<string, TurnAttempt>();
   readonly #watched = new Set<number>();
+  /** Fallbacks that answered the latest turn of their conversation, by key. */
+  readonly #fallbacks = new LRUCache<string, Fallback>({ max: limits.fallbacksKnownMax });
   #reports: TurnReport[] = [];
   #flushing = false;
   #activity = 0;
@@ -89,6 +94,24 @@ class Runner implements TurnRunner {
   constructor(options: TurnRunnerOptions) {
     this.#options = options;
     this.#agents = new TurnAgents(options.clock, options.log, options.drivers);
+  }
+
+  /** Logs once when another model begins to answer in a conversation, and when that is over. */
+  #noteModel({ order, agent }: TurnJob, fallback: Fallback | null): FallbackChange | null {
+    const { key, turnId } = order;
+    const before = this.#fallbacks.get(key);
+    if (fallback === null) {
+      if (before === undefined) return null;
+      this.#fallbacks.delete(key);
+      this.#options.log("info", "agent.fallback-over", { key, turnId, model: before.from });
+      return { kind: "over", model: before.from };
+    }
+    this.#fallbacks.set(key, fallback);
+    if (before?.to === fallback.to) return null;
+    const why = redactSecrets(fallback.why, secretValues({ agents: { driver: agent.config } }));
+    const { from, to } = fallback;
+    this.#options.log("warn", "agent.fallback", { key, turnId, from, to, why });
+    return { kind: "fallback", to, why };
   }
 
   get running(): number {
@@ -126,6 +149,7 @@ class Runner implements TurnRunner {
         this.#activity += 1;
         this.#options.onDraft({ conv, key, turnId, index, text });
       },
+      onModel: (fallback) => this.#noteModel(job, fallback),
       onRefused: (why) => this.#options.log("warn", "agent.media-refused", { key, turnId, why }),
       onActivity: () => {
         this.#activity += 1;

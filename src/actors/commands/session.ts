@@ -43,12 +43,16 @@ function settingText(value: unknown): string {
   return parts.length === 0 ? "as configured" : `(${parts.join(", ")})`;
 }
 
-export async function usageText({ store }: CommandPorts, { session, agent }: CommandAbout) {
+export async function usageText(
+  { store }: CommandPorts,
+  { session, agent, settings }: CommandAbout,
+) {
   const all = await store.usageByAgent();
   const own = all.find(({ agentId }) => agentId === agent.id) ?? noUsage;
   return [
     `This session: ${usageLine(session?.usage ?? noUsage)}`,
     `All of ${agent.name}: ${usageLine(own)}`,
+    `Below answers: ${settings.usage ?? agent.usageDefault}`,
   ].join("\n");
 }
 

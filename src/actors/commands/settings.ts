@@ -11,6 +11,7 @@ import type {
   SessionPatch,
   ThinkingLevel,
   TtsLevel,
+  UsageLevel,
   VerboseLevel,
 } from "../../domain/session.ts";
 import type { QueueMode, QueueSettings, SendPolicy } from "../../domain/settings.ts";
@@ -66,6 +67,7 @@ export function patchOf(
     if (command === "verbose") patch = { ...patch, verbose: word as VerboseLevel };
     if (command === "reasoning") patch = { ...patch, reasoning: word as ReasoningLevel };
     if (command === "elevated") patch = { ...patch, elevated: word as ElevatedLevel };
+    if (command === "usage") patch = { ...patch, usage: word as UsageLevel };
     if (command === "exec") patch = { ...patch, exec: execOf(args) };
     if (command === "tts") patch = { ...patch, tts: orDefault<TtsLevel>(word) };
     if (command === "model" && word !== "list" && word !== "status")

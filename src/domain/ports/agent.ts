@@ -30,6 +30,13 @@ export const agentEventSchema = z.discriminatedUnion("type", [
     outputTokens: z.number().int().min(0),
     costUsd: z.number().min(0).optional(),
   }),
+  z.object({
+    type: z.literal("fallback"),
+    /** The model that was asked and did not answer, and the one that is asked instead. */
+    from: z.string().max(256),
+    to: z.string().max(256),
+    why: text,
+  }),
   z.object({ type: z.literal("error"), message: text, retryable: z.boolean().default(false) }),
 ]);
 /**

@@ -12,6 +12,7 @@ import {
   reasoningLevels,
   thinkingLevels,
   ttsLevels,
+  usageLevels,
   verboseLevels,
 } from "../../domain/session.ts";
 import {
@@ -137,7 +138,13 @@ export const commandTable = {
     help: "Whether the agent's answers leave at all",
     example: "/send deny",
   },
-  usage: { ...bare, help: "What this session and its agent have used", example: "/usage" },
+  usage: {
+    ...plain,
+    args: maybe(choice(usageLevels)),
+    usage: `[${levels(usageLevels)}]`,
+    help: "What this session and its agent have used, or whether answers say what they used",
+    example: "/usage tokens",
+  },
   session: { ...bare, help: "The session in use and its settings", example: "/session" },
   compact: { ...bare, help: "Sums up what was said in the session so far", example: "/compact" },
   context: {

@@ -176,7 +176,10 @@ describe("model driver", () => {
     server.reply({ status: 429 }, { say: ["from the second"] });
     const fallbacks = [{ baseUrl: server.baseUrl, model: "second" }];
     const agent = await openAgent(driver("model"), model({ fallbacks }));
-    expect(spoken(await collect(agent))).toBe("from the second");
+    const events = await collect(agent);
+    expect(spoken(events)).toBe("from the second");
+    expect(events[0]).toMatchObject({ type: "fallback", to: "second" });
+    expect(events[0]).toHaveProperty("why", expect.stringContaining("HTTP 429"));
     expect(server.requests.at(-1)?.model).toBe("second");
   });
 

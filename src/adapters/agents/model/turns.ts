@@ -175,11 +175,12 @@ async function* converse(
     } catch (error) {
       signal.throwIfAborted();
       const next = models[choice + 1];
+      const message = describe(error, model.entry.model, config);
       if (!progress.spoke && next !== undefined && refused(error)) {
         choice += 1;
+        yield { type: "fallback", from: model.entry.model, to: next.entry.model, why: message };
         continue;
       }
-      const message = describe(error, model.entry.model, config);
       yield { type: "error", message, retryable: refused(error) };
       return;
     }

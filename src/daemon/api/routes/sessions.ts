@@ -14,6 +14,7 @@ import {
   reasoningLevels,
   thinkingLevels,
   ttsLevels,
+  usageLevels,
   verboseLevels,
 } from "../../../domain/session.ts";
 import { count, millis, text } from "../../api-types/schema.ts";
@@ -45,6 +46,7 @@ const sessionPatchSchema = z.strictObject({
   verbose: z.enum(verboseLevels).nullable().exactOptional(),
   reasoning: z.enum(reasoningLevels).nullable().exactOptional(),
   elevated: z.enum(elevatedLevels).nullable().exactOptional(),
+  usage: z.enum(usageLevels).nullable().exactOptional(),
   exec: exec.nullable().exactOptional(),
   tts: z.enum(ttsLevels).nullable().exactOptional(),
   override: z
@@ -69,6 +71,8 @@ const sessionSchema = z.object({
     verbose: z.enum(verboseLevels).nullable(),
     reasoning: z.enum(reasoningLevels).nullable(),
     elevated: z.enum(elevatedLevels).nullable(),
+    /** Absent: the session is older than this setting; as configured. */
+    usage: z.enum(usageLevels).nullable().exactOptional(),
     exec,
     tts: z.enum(ttsLevels).nullable(),
     override: z.object({

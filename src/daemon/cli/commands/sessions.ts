@@ -17,6 +17,7 @@ import {
   type TranscriptLine,
   thinkingLevels,
   ttsLevels,
+  usageLevels,
   verboseLevels,
 } from "../../../domain/session.ts";
 import { execOf, execWords } from "../../../machines/commands/argument-parsers.ts";
@@ -70,6 +71,7 @@ const levels = [
   ["verbose", [...verboseLevels, "default"]],
   ["reasoning", [...reasoningLevels, "default"]],
   ["elevated", [...elevatedLevels, "default"]],
+  ["usage", [...usageLevels, "default"]],
   ["tts", [...ttsLevels, "default"]],
 ] as const;
 const queueModes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"];

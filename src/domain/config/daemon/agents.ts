@@ -3,7 +3,7 @@
  * `kind` and are checked by the driver. A bare name is short for `{ kind: name }`.
  */
 import { z } from "zod";
-import { elevatedLevels, reasoningLevels, verboseLevels } from "../../session.ts";
+import { elevatedLevels, reasoningLevels, usageLevels, verboseLevels } from "../../session.ts";
 import { overrideFields } from "../conversation/overrides.ts";
 import { count, label, section, text } from "../conversation/section.ts";
 
@@ -43,6 +43,9 @@ const own = {
   elevatedDefault: z
     .enum(elevatedLevels)
     .describe("What the agent may do beyond its room where `/elevated` was not used."),
+  usageDefault: z
+    .enum(usageLevels)
+    .describe("What an answer used is said below it where `/usage` was not used."),
   model: z
     .string()
     .min(1)
@@ -93,6 +96,7 @@ const agent = z.strictObject({
   verboseDefault: own.verboseDefault.optional(),
   reasoningDefault: own.reasoningDefault.optional(),
   elevatedDefault: own.elevatedDefault.optional(),
+  usageDefault: own.usageDefault.optional(),
   model: own.model.optional(),
   tools: own.tools.optional(),
   ...overrideFields,
@@ -110,6 +114,7 @@ export const agents = z.strictObject({
     verboseDefault: "off",
     reasoningDefault: "off",
     elevatedDefault: "off",
+    usageDefault: "off",
     model: null,
     tools: null,
   })

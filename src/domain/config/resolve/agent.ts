@@ -83,6 +83,7 @@ export function agentOf(config: EarshotConfig, agentId: string): ConfiguredAgent
     verboseDefault: entry.verboseDefault ?? defaults.verboseDefault,
     reasoningDefault: entry.reasoningDefault ?? defaults.reasoningDefault,
     elevatedDefault: entry.elevatedDefault ?? defaults.elevatedDefault,
+    usageDefault: entry.usageDefault ?? defaults.usageDefault,
     model: entry.model === undefined ? defaults.model : entry.model,
     tools: entry.tools === undefined ? defaults.tools : entry.tools,
   };
