@@ -32,7 +32,7 @@ import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../../doma
 import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
-import type { ScheduleOperator } from "./schedules.ts";
+import type { ScheduleOperator, UnsaidEntry } from "./schedules.ts";
 import type { Speech, SpeechTaken } from "./speech.ts";
 import type { SlotsOfAgent } from "./turn-slots.ts";
 
@@ -179,6 +179,7 @@ export interface RuntimeStatus {
     readonly commits: { readonly msP99: Millis | null; readonly rows: number | null };
   };
   readonly quarantined: readonly QuarantinedEvent[];
+  readonly unsaid: readonly UnsaidEntry[];
 }
 
 /** An event in quarantine: its conversation goes on without it. */

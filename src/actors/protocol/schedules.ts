@@ -23,6 +23,14 @@ export interface ScheduleEntry {
   readonly last: ScheduleRun | null;
 }
 
+/** An entry whose last time failed, or whose only time was skipped, until it is paused. */
+export interface UnsaidEntry {
+  readonly name: string;
+  readonly origin: ScheduleEntry["origin"];
+  readonly due: Millis;
+  readonly why: string;
+}
+
 /**
  * "taken": another entry has the name. "over": it would never be due. One that will not be due
  * again is replaced.
@@ -33,6 +41,7 @@ export type ScheduleAdded = "added" | "taken" | "full" | "over";
 export interface ScheduleOperator {
   /** Soonest first. */
   list(): readonly ScheduleEntry[];
+  unsaid(): readonly UnsaidEntry[];
   add(spec: Schedule): Promise<ScheduleAdded>;
   /** As `add`, for the agent of a conversation: names are its own. */
   addFor(owner: string, spec: Schedule): Promise<ScheduleAdded>;

@@ -41,7 +41,7 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
     if (agentId === undefined && heard[0] !== undefined) return heard[0].sessionKey;
     if (config.agents.list.some(({ id }) => id === agentId))
       return sessionKeyOf(config, agentId as string, route);
-    throw refused(`no agent is called ${shown(agentId)}`, "`earshot status` lists the agents");
+    throw refused(`no agent is called ${shown(agentId)}`, "Use the id of one in agents.list");
   }
 
   /** What a chat is, where the caller does not say: what is known of it, or what its id shows. */

@@ -33,7 +33,16 @@ export function createStatus(
     read() {
       const made = parts();
       if (made === null) return notStarted;
-      const { journal, supervisor, slots, outbox, checkpointer, quarantine, heartbeats } = made;
+      const {
+        journal,
+        supervisor,
+        slots,
+        outbox,
+        checkpointer,
+        quarantine,
+        heartbeats,
+        schedules,
+      } = made;
       const hosts = supervisor.status();
       const problem = problemOf(made);
       return {
@@ -56,6 +65,7 @@ export function createStatus(
         },
         heartbeats: heartbeats.next(),
         quarantined: quarantine.list(),
+        unsaid: schedules.unsaid(),
       };
     },
     problem(text) {
@@ -76,4 +86,5 @@ const notStarted: RuntimeStatus = {
   lanes: [],
   heartbeats: [],
   quarantined: [],
+  unsaid: [],
 };

@@ -260,6 +260,13 @@ export function createSchedules(ports: SchedulePorts): Schedules {
           last: entry.last,
         }))
         .sort((a, b) => (a.next ?? Infinity) - (b.next ?? Infinity)),
+    unsaid: () =>
+      [...entries].flatMap(([name, entry]) => {
+        const { origin, paused, last } = entry;
+        const isLost = last?.result === "failed" || (last?.result === "skipped" && isDone(entry));
+        if (paused || last === null || !isLost) return [];
+        return [{ name, origin, due: last.due, why: last.why ?? "it was too late" }];
+      }),
     add: (spec) => put(spec.name, spec, { origin: "added" }),
     async addFor(owner, spec) {
       const own = [...entries.values()].filter((entry) => entry.owner === owner);

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { connectionSchema, hostStatusSchema } from "./runtime.ts";
+import { scheduleOriginSchema } from "./schedules.ts";
 import { count, millis, type Shape, text } from "./schema.ts";
 
 const deliverySchema = z
@@ -39,6 +40,15 @@ const quarantinedSchema = z
     tries: count.describe("how often it has been tried again"),
   })
   .describe("an event that killed its host or broke its conversation");
+const unsaidSchema = z
+  .object({
+    kind: z.literal("schedule"),
+    name: text,
+    origin: scheduleOriginSchema,
+    due: millis,
+    why: text,
+  })
+  .describe("an entry of the schedule that was not said");
 const daemonSchema = z
   .object({ kind: z.literal("daemon"), problem: text })
   .describe("messages are not accepted, or with a problem");
@@ -47,6 +57,7 @@ export const needSchema = z.discriminatedUnion("kind", [
   deliverySchema,
   haltedSchema,
   quarantinedSchema,
+  unsaidSchema,
   daemonSchema,
 ]);
 /** Something that needs attention. */

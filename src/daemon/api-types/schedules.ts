@@ -3,9 +3,10 @@ import { z } from "zod";
 import { chatKindSchema } from "../../domain/message.ts";
 import { millis, type Shape, text } from "./schema.ts";
 
+export const scheduleOriginSchema = z.enum(["config", "added", "agent"]);
 export const scheduleRowSchema = z.object({
   name: text,
-  origin: z.enum(["config", "added", "agent"]),
+  origin: scheduleOriginSchema,
   cron: text.nullable().describe("null: `at` has the one moment"),
   at: text.nullable(),
   timeZone: text,

@@ -146,6 +146,15 @@ async function needsOf(
         error: oneLine(error, causeShownUnitsMax),
       }),
     ),
+    ...status.unsaid.map(
+      ({ name, origin, due, why }): Need => ({
+        kind: "schedule",
+        name,
+        origin,
+        due,
+        why: oneLine(why, causeShownUnitsMax),
+      }),
+    ),
   ];
 }
 

@@ -66,6 +66,25 @@ test("entries are listed, said once over kill -9, paused and removed", async () 
   expect(await entries()).toMatchObject([{ name: "standup" }, { paused: true, next: null }]);
   expect((await daemon.run("schedule", "resume", "often")).out).toBe("resumed: often\n");
   expect((await daemon.run("schedule", "remove", "often")).out).toBe("removed: often\n");
+
+  const soonest = new Date(Date.now() + 200).toISOString();
+  const lost = ["lost", "telegram", chat, "Tea?", "--agent", "nobody", "--at", soonest];
+  expect((await daemon.run("schedule", "add", ...lost)).code).toBe(0);
+  const unsaid = async () => (await daemon.get<{ unsaid: unknown[] }>("/api/status")).unsaid;
+  await expect.poll(unsaid, { timeout: 60_000 }).toMatchObject([
+    {
+      name: "lost",
+      origin: "added",
+      why: expect.stringContaining('no agent is called "nobody"'),
+    },
+  ]);
+  expect((await daemon.run("status")).out).toMatch(
+    /unsaid +lost of \d{4}-.+no agent is called "nobody"/,
+  );
+  expect((await daemon.run("schedule")).out).toMatch(/lost +over(.|\n)+failed: .*"nobody"/);
+  expect((await daemon.run("schedule", "remove", "lost")).code).toBe(0);
+  expect(await unsaid()).toEqual([]);
+
   const refusals = [
     [["remove", "often"], 1, "no entry of the schedule has this name"],
     [["pause", "often"], 1, "no entry of the schedule has this name"],

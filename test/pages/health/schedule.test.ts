@@ -62,6 +62,27 @@ describe.skipIf(!haveChromium)("the schedule on the Health page", () => {
     await soon(() => panel(page).locator(".need").count()).toBe(1);
   });
 
+  test("an entry that was not said needs somebody, until it is paused or removed", async () => {
+    const daemon = await daemonWith({});
+    const at = new Date(Date.now() + 500).toISOString();
+    for (const name of ["one", "two"])
+      await add(daemon, { name, at, to, text: "Tea?", agent: "nobody" });
+    const page = await open(daemon);
+    const needs = page.getByRole("region", { name: "Needs you" });
+    const need = (name: string) => needs.locator(".need", { hasText: `${name},` });
+    await need("one").getByText("An entry of the schedule was not said").waitFor();
+    expect(await need("one").textContent()).toMatch(
+      /one, \d{4}-\d\d-\d\d \d\d:\d\d UTC\. .*no agent is called "nobody"/,
+    );
+    expect(await violations(page, "everything")).toEqual([]);
+    await need("one").getByRole("button", { name: "Pause" }).click();
+    await need("one").waitFor({ state: "detached" });
+    await need("two").getByRole("button", { name: "Remove" }).click();
+    await need("two").getByRole("button", { name: "Remove" }).click();
+    await needs.getByText("Nothing needs you").waitFor();
+    await soon(() => panel(page).locator(".need").count()).toBe(1);
+  });
+
   test("without entries there is no panel", async () => {
     const page = await open(await daemonWith({}));
     await panel(page).waitFor({ state: "detached" });

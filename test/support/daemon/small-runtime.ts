@@ -102,5 +102,6 @@ function statusOf(problem: string | null, lastSeq: number): RuntimeStatus {
     lanes: [],
     heartbeats: [],
     quarantined: [],
+    unsaid: [],
   };
 }

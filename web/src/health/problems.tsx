@@ -8,6 +8,7 @@ import { roomHref } from "../lib/route.ts";
 import { clockTime } from "../lib/sanitize.ts";
 import { Icon } from "../ui/icons.tsx";
 import { type Act, Acts } from "./actions.tsx";
+import { entryActs, momentText, shownName } from "./entry.ts";
 
 interface NeedsProps {
   readonly needs: readonly Need[];
@@ -46,6 +47,7 @@ export function Needs({ needs, more, token }: NeedsProps) {
 function keyOf(need: Need): string {
   if (need.kind === "delivery") return `delivery ${need.id}`;
   if (need.kind === "connection") return `connection ${need.channel} ${need.account}`;
+  if (need.kind === "schedule") return `schedule ${need.name}`;
   return need.kind === "quarantine" ? `quarantine ${need.key} ${need.seq}` : "daemon";
 }
 
@@ -83,6 +85,8 @@ function titleOf(need: Need): string {
         : `${need.name}, account ${need.account}, does not connect any more`;
     case "quarantine":
       return need.tries === 0 ? "One event is in quarantine" : "One event is in quarantine again";
+    case "schedule":
+      return "An entry of the schedule was not said";
     case "daemon":
       return "earshot cannot work as it should";
   }
@@ -112,6 +116,12 @@ function Detail({ need }: { readonly need: Need }) {
           <bdi>{need.room}</bdi> goes on without it; it is kept in the journal.{" "}
           <bdi>{sentence(need.error)}</bdi>
           {need.tries > 0 && ` Tried again ${times(need.tries)}; it broke each time.`}
+        </>
+      );
+    case "schedule":
+      return (
+        <>
+          <bdi>{shownName(need)}</bdi>, {momentText(need.due)}. <bdi>{sentence(need.why)}</bdi>
         </>
       );
     case "daemon":
@@ -151,6 +161,8 @@ function actsOf(need: Need): readonly Act[] {
         { label: "Drop", path: `${path}/drop`, question: "Drop it? It will not be heard." },
       ];
     }
+    case "schedule":
+      return entryActs({ ...need, paused: false });
     case "daemon":
       return [];
   }
@@ -159,5 +171,6 @@ function actsOf(need: Need): readonly Act[] {
 /** Changes when a need has come back from what was done about it. */
 function versionOf(need: Need): string | number {
   if (need.kind === "delivery") return need.state;
+  if (need.kind === "schedule") return need.due;
   return need.kind === "connection" ? need.since : 0;
 }

@@ -3,7 +3,8 @@ import { useEffect, useState } from "preact/hooks";
 import type { ScheduleRow } from "../../../src/daemon/api-types/schedules.ts";
 import { ask } from "../lib/api.ts";
 import { Icon } from "../ui/icons.tsx";
-import { type Act, Acts } from "./actions.tsx";
+import { Acts } from "./actions.tsx";
+import { entryActs, momentText, shownName } from "./entry.ts";
 
 const lookMs = 2_000;
 
@@ -27,17 +28,17 @@ export function Schedule({ token }: ScheduleProps) {
           <Icon name={lookOf(entry)} />
           <div>
             <h3>
-              <bdi>{nameOf(entry)}</bdi>
+              <bdi>{shownName(entry)}</bdi>
             </h3>
             <p>{whenOf(entry)}</p>
             <p class="words">
               {entry.turn ? "Prompt: " : ""}
               <bdi>{entry.text.slice(0, 160)}</bdi>
             </p>
-            {lastOf(entry) !== null && <p class="words">{lastOf(entry)}</p>}
+            {lastOf(entry) !== null && <p class="last">{lastOf(entry)}</p>}
           </div>
           <div class="acts">
-            <Acts acts={actsOf(entry)} token={token} version={String(entry.paused)} />
+            <Acts acts={entryActs(entry)} token={token} version={String(entry.paused)} />
           </div>
         </div>
       ))}
@@ -70,15 +71,11 @@ function useSchedule(token: string): readonly ScheduleRow[] {
   return entries;
 }
 
-const lookOf = ({ paused, last }: ScheduleRow) =>
-  paused ? "wait" : last?.result === "failed" ? "bad" : "ok";
-
-/** An agent's entry has the number of its conversation before its name. */
-const nameOf = ({ name, origin }: ScheduleRow) =>
-  origin === "agent" ? `${name.slice(name.indexOf(" ") + 1)} (by the agent)` : name;
+const lookOf = ({ paused, last, next }: ScheduleRow) =>
+  paused ? "wait" : last?.result === "failed" || next === null ? "bad" : "ok";
 
 function whenOf({ cron, timeZone, next, paused, to }: ScheduleRow): string {
-  const when = paused ? "Paused" : next === null ? "Over" : `Next ${momentOf(next)}`;
+  const when = paused ? "Paused" : next === null ? "Over" : `Next ${momentText(next)}`;
   const line = cron === null ? "" : `, ${cron} ${timeZone}`;
   return `${when}${line}, in ${to.channel} ${to.chat.id}`;
 }
@@ -86,17 +83,5 @@ function whenOf({ cron, timeZone, next, paused, to }: ScheduleRow): string {
 function lastOf({ last }: ScheduleRow): string | null {
   if (last === null) return null;
   const why = last.why === undefined ? "" : `: ${last.why}`;
-  return `${momentOf(last.due)} ${last.result}${why}`;
-}
-
-const momentOf = (at: number) => `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
-
-function actsOf({ name, paused, origin }: ScheduleRow): readonly Act[] {
-  const path = `/api/schedules/${encodeURIComponent(name)}`;
-  const change: Act = paused
-    ? { label: "Resume", path: `${path}/resume` }
-    : { label: "Pause", path: `${path}/pause` };
-  if (origin === "config") return [change];
-  const question = "Nothing more is said.";
-  return [change, { label: "Remove", path: `${path}/remove`, question, back: "Keep it" }];
+  return `${momentText(last.due)} ${last.result}${why}`;
 }

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
 import { connectionSchema, hostStatusSchema, whySchema } from "../../api-types/runtime.ts";
+import { scheduleOriginSchema } from "../../api-types/schedules.ts";
 import { count, millis, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import { type Endpoints, wholeNumber } from "../../http/endpoint.ts";
@@ -38,6 +39,9 @@ const statusSchema = z.object({
   quarantined: z.array(
     z.object({ key: text, conv: count, seq: count, at: millis, error: text, tries: count }),
   ),
+  unsaid: z
+    .array(z.object({ name: text, origin: scheduleOriginSchema, due: millis, why: text }))
+    .describe("entries of the schedule whose last time failed, or whose only time was skipped"),
   connections: z.array(connectionSchema),
 });
 

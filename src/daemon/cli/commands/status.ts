@@ -10,6 +10,7 @@ import {
   action,
   counted,
   type JsonOptions,
+  minuteOf,
   print,
   printJson,
   printText,
@@ -117,6 +118,9 @@ function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row
     ...now.connections.map(connectionRow),
     ...now.quarantined.map(
       ({ key, seq, error }): Row => ["quarantined", `${key} row ${seq}: ${error}`, "broken"],
+    ),
+    ...now.unsaid.map(
+      ({ name, due, why }): Row => ["unsaid", `${name} of ${minuteOf(due)}: ${why}`, "broken"],
     ),
   ];
 }
