@@ -204,6 +204,8 @@ export interface Why {
   readonly at: Millis;
   readonly seq: number;
   readonly key: string;
+  /** Nobody in the room wrote it: a text or a prompt of the operator or the schedule. */
+  readonly ordered?: "text" | "prompt";
   /** Thinking and other levels that the message set; removed from its text. */
   readonly levels?: TurnLevels;
   /** The recorded decision; null: not decided yet. */

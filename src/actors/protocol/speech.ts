@@ -6,6 +6,9 @@ export interface SpeechPlace extends Omit<Route, "chat"> {
   readonly chat: { readonly id: string; readonly kind?: ChatKind };
 }
 
+/** The journal's name of an order; no platform's message id has this form. */
+export const orderName = (id: string): string => `send:${id}`;
+
 export interface Speech {
   /** Of the caller: the same order under the same id is taken once. @default a new one */
   readonly id?: string;

@@ -6,7 +6,7 @@
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
 import { EarshotError } from "../../domain/errors.ts";
-import type { Inbound } from "../../domain/message.ts";
+import { type Inbound, inboundSchema } from "../../domain/message.ts";
 import {
   type ConversationRow,
   type EventRow,
@@ -14,10 +14,11 @@ import {
   type OutboxRow,
   type Store,
 } from "../../domain/ports/index.ts";
+import { textName } from "../../machines/conversation/delivery-actions.ts";
 import { explainEngagement } from "../../machines/engagement/engagement.ts";
 import { effectiveHumans } from "../../machines/engagement/humans.ts";
-import type { Effect } from "../../machines/events/effects.ts";
-import type { MessageReceived } from "../../machines/events/events.ts";
+import type { Effect, MessageRef } from "../../machines/events/effects.ts";
+import type { MessageReceived, PromptDue, TextDue } from "../../machines/events/events.ts";
 import { decideIntake } from "../../machines/routing/intake.ts";
 import type { Conversation } from "../host/conversation-actor.ts";
 import type { Configs } from "../journal/config-versions.ts";
@@ -25,6 +26,7 @@ import { replayConversation } from "../journal/replayed-conversation.ts";
 import { deliveryOf, isText } from "../outbox/row-body.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import type { Why } from "../protocol/runtime.ts";
+import { orderName } from "../protocol/speech.ts";
 
 export interface WhyPorts {
   readonly store: Store;
@@ -38,10 +40,14 @@ export interface WhyPorts {
  */
 export async function whyMessage(ports: WhyPorts, messageId: string, seq?: number): Promise<Why[]> {
   const { store } = ports;
-  const rows = await (seq === undefined ? store.eventsByMessage(messageId) : store.events([seq]));
+  const rows = await (seq === undefined ? rowsOf(store, messageId) : store.events([seq]));
   const answers: Why[] = [];
   for (const row of rows) {
     const event = decodeEvent(row);
+    if (event.type === "prompt.due" || event.type === "text.due") {
+      answers.push(await explainConversation(ports, row, event));
+      continue;
+    }
     if (event.type !== "message.received" || event.message.id !== messageId) continue;
     answers.push(
       row.conv === noConversation
@@ -51,6 +57,13 @@ export async function whyMessage(ports: WhyPorts, messageId: string, seq?: numbe
   }
   return answers;
 }
+
+/** Those of a message, and those of a text or a prompt that was ordered under this id. */
+async function rowsOf(store: Store, id: string): Promise<readonly EventRow[]> {
+  return [...(await store.eventsByMessage(id)), ...(await store.eventsByMessage(orderName(id)))];
+}
+
+type Explained = MessageReceived | PromptDue | TextDue;
 
 const noOutcome: Why["fate"] = {
   turnId: null,
@@ -114,11 +127,7 @@ function admissionText(recorded: Verdict | null, explanation: string): string {
 const beginning = { record: null, recordSeq: 0 };
 type Start = Pick<ConversationRow, "record" | "recordSeq">;
 
-async function explainConversation(
-  ports: WhyPorts,
-  row: EventRow,
-  event: MessageReceived,
-): Promise<Why> {
+async function explainConversation(ports: WhyPorts, row: EventRow, event: Explained): Promise<Why> {
   const found = await ports.store.conversation(row.conv);
   if (found === null) {
     throw new EarshotError(
@@ -141,7 +150,7 @@ async function explainConversation(
 async function explain(
   ports: WhyPorts,
   row: EventRow,
-  event: MessageReceived,
+  event: Explained,
   key: string,
   { record, recordSeq }: Start,
 ): Promise<Why> {
@@ -158,11 +167,12 @@ async function explain(
     const at = positionOf(conversation, event);
     const rest = rows.filter(({ seq }) => seq >= row.seq);
     const effectsOf = (later: EventRow) => step(later)?.effects ?? [];
-    const fate = await outcomeOf(ports, row.seq, rest, effectsOf);
+    const fate = await outcomeOf(ports, { event, seq: row.seq }, rest, effectsOf);
+    const common = { at: event.at, seq: row.seq, key, ...at, fate };
+    if (event.type !== "message.received") return { ...common, ...orderOf(event), recorded: null };
     const recorded = decodeVerdict(row.code ?? 0);
-    const common = { message: event.message, at: event.at, seq: row.seq, key };
     const levels = event.levels === undefined ? {} : { levels: event.levels };
-    return { ...common, ...levels, recorded, ...at, fate };
+    return { ...common, message: event.message, ...levels, recorded };
   } finally {
     conversation.stop();
   }
@@ -172,8 +182,35 @@ async function explain(
 const errorOf = ({ state, error }: OutboxRow) =>
   state === "sent" || error === null ? {} : { error };
 
-/** The state that the ladder saw. */
-function positionOf(conversation: Conversation, event: MessageReceived) {
+/** What was ordered, in the form of a message. */
+function orderOf(event: PromptDue | TextDue): Pick<Why, "message" | "ordered"> {
+  const { id, route } = event;
+  const isPrompt = event.type === "prompt.due";
+  const name = isPrompt ? event.by : id.startsWith("schedule|") ? "schedule" : "operator";
+  const blank = inboundSchema.parse({ ...route, id, author: { id: "operator", name } });
+  return {
+    message: { ...blank, text: isPrompt ? event.text : event.parts.join("\n") },
+    ordered: isPrompt ? "prompt" : "text",
+  };
+}
+
+/** The state that the ladder saw; an order meets none. */
+function positionOf(conversation: Conversation, event: Explained) {
+  if (event.type !== "message.received") {
+    const { guard, credits } = conversation.view();
+    const { participants, membership, counters, settings } = conversation.context;
+    const humans = effectiveHumans({ participants, membership }, settings.engagement, event.at);
+    const { consecutive } = counters;
+    return {
+      explanation: null,
+      humans,
+      participants,
+      membership,
+      credits,
+      held: [],
+      guard: { state: guard, consecutive },
+    };
+  }
   const input = conversation.engagementInputFor(event);
   const { guard, credits } = conversation.view();
   const muted = guard === "muted" && input.message.authorIsBot;
@@ -192,20 +229,25 @@ function positionOf(conversation: Conversation, event: MessageReceived) {
 /** Follows the message through the steps from its own until its turn has an outcome. */
 async function outcomeOf(
   { store }: WhyPorts,
-  seq: number,
+  { event, seq }: { readonly event: Explained; readonly seq: number },
   rows: readonly EventRow[],
   step: (row: EventRow) => readonly Effect[],
 ): Promise<Why["fate"]> {
   let fate = noOutcome;
+  const includes = (batch: readonly MessageRef[]) => batch.some((message) => message.seq === seq);
   const follow = (effect: Effect): void => {
     if (effect.type === "dropped" && effect.message.seq === seq && fate.turnId === null) {
       fate = { ...fate, dropped: effect.why };
     }
-    if (effect.type === "turn.run" && effect.batch.some((message) => message.seq === seq)) {
+    if (effect.type === "turn.run" && (effect.prompt === seq || includes(effect.batch))) {
       const { turnId, turn, batch } = effect;
       fate = { ...fate, turnId, turn, batch: batch.map(({ id }) => id) };
     }
-    if (effect.type === "outcome" && effect.batch.some((message) => message.seq === seq)) {
+    const isPrompted = event.type === "prompt.due" && fate.turnId !== null;
+    if (
+      effect.type === "outcome" &&
+      (isPrompted ? effect.turnId === fate.turnId : includes(effect.batch))
+    ) {
       const { turnId, turn, outcome, reason, batch } = effect;
       const because = reason === undefined ? {} : { reason };
       fate = { ...fate, turnId, turn, outcome, ...because, batch: batch.map(({ id }) => id) };
@@ -216,8 +258,9 @@ async function outcomeOf(
     for (const effect of step(row)) follow(effect);
     if (fate.outcome !== null) break;
   }
-  if (fate.turnId === null) return fate;
-  const texts = (await store.outboxByTurn(fate.turnId)).map(deliveryOf).filter(isText);
+  const owner = event.type === "text.due" ? textName(event.id, event.at) : fate.turnId;
+  if (owner === null) return fate;
+  const texts = (await store.outboxByTurn(owner)).map(deliveryOf).filter(isText);
   // Drafts are not listed beside the answer that replaced them.
   const replaced = new Set(texts.map(({ body }) => body.edits));
   const deliveries = texts.flatMap(({ row, body: { text } }) =>

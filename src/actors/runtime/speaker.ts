@@ -17,13 +17,11 @@ import { createChunker } from "../../machines/output/chunker.ts";
 import { resolveRoute, sessionKeyOf } from "../../machines/routing/routing.ts";
 import { conversationOf, decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import type { RuntimePorts } from "../protocol/runtime.ts";
-import type { Speech, SpeechPlace, SpeechTaken } from "../protocol/speech.ts";
+import { orderName, type Speech, type SpeechPlace, type SpeechTaken } from "../protocol/speech.ts";
 import type { Parts } from "./parts.ts";
 
 type Order = Speech & { readonly id: string };
 type Due = TextDue | PromptDue;
-/** The journal's name of an order; no platform's message id has this form. */
-const nameOf = (id: string) => `send:${id}`;
 
 export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["speaker"] {
   const { clock, directory, store } = ports;
@@ -78,7 +76,7 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
   }
 
   async function known(id: string): Promise<{ readonly key: string; readonly due: Due } | null> {
-    for (const row of await store.eventsByMessage(nameOf(id))) {
+    for (const row of await store.eventsByMessage(orderName(id))) {
       const due = decodeEvent(row);
       if (due.type !== "text.due" && due.type !== "prompt.due") continue;
       const conversation = await store.conversation(row.conv);
@@ -99,8 +97,8 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
       return before.key === key && isSame(before.due, due) ? taken(key, before.due) : "conflict";
     const { journal, configs } = opened();
     const event = newEvent(conversationOf(key), configs.version(), due, {
-      identity: nameOf(id),
-      messageId: nameOf(id),
+      identity: orderName(id),
+      messageId: orderName(id),
     });
     await journal.offer([event]);
     return taken(key, due);

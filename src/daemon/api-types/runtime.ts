@@ -92,6 +92,10 @@ export const whySchema = z.object({
   at: millis,
   seq: count,
   key: text,
+  ordered: z
+    .enum(["text", "prompt"])
+    .exactOptional()
+    .describe("nobody in the room wrote it: of the operator or the schedule"),
   levels: turnLevelsSchema.exactOptional(),
   recorded: verdictSchema.nullable().describe("null: not decided yet"),
   explanation: explanationSchema.nullable().describe("null: admission decided"),

@@ -2,6 +2,8 @@
  * `why`: the ladder as it was, and what happened to the message.
  */
 import { expect, test } from "vitest";
+import type { Why } from "../../../src/actors/protocol/runtime.ts";
+import { renderWhy } from "../../../src/daemon/cli/output/explanation.ts";
 import { World } from "../../support/runtime/world.ts";
 
 test("a message that was answered shows its rung, its turn and its delivery", async () => {
@@ -52,6 +54,48 @@ test("the recorded verdict and the ladder agree for every message of a busy room
       rule: why?.recorded?.rule,
     });
   }
+});
+
+test("a turn that the schedule owes, and a text of it, are explained by their ids", async () => {
+  const to = { channel: "telegram", chat: { id: "room", kind: "group" } };
+  const every = { cron: "0 * * * *", to };
+  const world = await new World({
+    config: {
+      schedule: [
+        { ...every, name: "week", prompt: "Sum up the week." },
+        { ...every, name: "tea", text: "Tea?" },
+      ],
+    },
+  }).start();
+  world.runs.push({ afterMs: 0, steps: [{ text: "A quiet week." }] });
+  await world.pass(3_600_000);
+  const due = "2023-11-14T23:00:00.000Z";
+  const [turn] = await world.runtime.why(`schedule|week|${due}`);
+  expect(turn).toMatchObject({
+    ordered: "prompt",
+    key: "agent:main:telegram:group:room",
+    message: { author: { name: "schedule week" }, text: "Sum up the week." },
+    recorded: null,
+    explanation: null,
+    fate: {
+      turn: 1,
+      batch: [],
+      outcome: "replied",
+      deliveries: [{ status: "sent", text: "A quiet week." }],
+    },
+  });
+  const [text] = await world.runtime.why(`schedule|tea|${due}`);
+  expect(text).toMatchObject({
+    ordered: "text",
+    message: { text: "Tea?" },
+    fate: { turnId: null, deliveries: [{ status: "sent", text: "Tea?" }] },
+  });
+  // `earshot inspect` and the journal have the name of the row.
+  expect(await world.runtime.why(`send:schedule|week|${due}`)).toEqual([turn]);
+  const words = renderWhy([turn as Why, text as Why], { columns: 100, colour: false });
+  expect(words).toContain("a prompt of the operator or the schedule");
+  expect(words).toMatch(/fate +turn 1 \(.+\) with no message: replied/);
+  expect(words).toMatch(/fate +sent as it is\nsent +.+“Tea\?”/);
 });
 
 test("an unknown message has no answer", async () => {

@@ -36,7 +36,7 @@ const help: HelpText = {
   about:
     "Shows the decision on a message, every rung of the ladder with the fact that made it match " +
     "or not, and the result: turn, outcome, deliveries. `earshot inspect` prints message ids at the " +
-    "end of its lines. Asks the running daemon; without one it reads the journal.",
+    "end of its lines; a text or a prompt of `earshot send` and the schedule has an id as well. Asks the running daemon; without one it reads the journal.",
   examples: ["earshot why 4711", "earshot why 4711 --json | jq '.why[].recorded'"],
   exits: "0 explained, 1 unknown message, 2 bad use or no journal.",
 };

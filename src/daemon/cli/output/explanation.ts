@@ -56,7 +56,10 @@ function verdictText({ decision, rule, credit }: Verdict, paint: Paint): string 
   return `${ink(decision)} by ${paint.bold(rule)}${note}`;
 }
 
-function verdictLine({ recorded, explanation, admission }: Why, paint: Paint): string {
+function verdictLine({ recorded, explanation, admission, ordered }: Why, paint: Paint): string {
+  if (ordered === "text") return "a text of the operator or the schedule: sent as it is";
+  if (ordered === "prompt")
+    return "a prompt of the operator or the schedule: a turn as soon as nobody waits";
   if (recorded === null) return "not decided yet";
   const lines = [verdictText(recorded, paint)];
   if (admission !== undefined && admission !== "") lines.push(oneLine(admission, textUnitsMax));
@@ -98,7 +101,7 @@ function circumstances(why: Why): string {
     ["held", why.held.map((author) => nameOf(why, author)).join(", ")],
     ["guard", guardText(why.guard)],
     ...(why.levels === undefined ? [] : [["asked", levelWords(why.levels).join(", ")] as const]),
-    ["fate", outcomeText(why.fate)],
+    ["fate", why.ordered === "text" ? "sent as it is" : outcomeText(why)],
     ...why.fate.deliveries.map(({ id, status, text, error }) => {
       const because = error === undefined ? "" : `: ${oneLine(error, textUnitsMax)}`;
       const deliveryText = `${oneLine(id)} “${oneLine(text, textUnitsMax)}”${because}`;
@@ -142,9 +145,11 @@ function guardText({ state, consecutive }: Why["guard"]): string {
   return `${state}, ${turns} since a person spoke`;
 }
 
-function outcomeText({ turnId, turn, batch, outcome, reason, dropped }: Why["fate"]): string {
+function outcomeText({ fate, ordered }: Why): string {
+  const { turnId, turn, batch, outcome, reason, dropped } = fate;
+  if (turnId === null && dropped === null && ordered === "prompt") return "waits for its turn";
   if (turnId === null) return dropped === null ? "remembered" : `dropped: ${oneLine(dropped)}`;
-  const ids = batch.map((id) => oneLine(id)).join(", ");
+  const ids = batch.length === 0 ? "no message" : batch.map((id) => oneLine(id)).join(", ");
   const because = reason === undefined ? "" : ` (${oneLine(reason, textUnitsMax)})`;
   return `turn ${turn ?? "?"} (${oneLine(turnId)}) with ${ids}: ${outcome ?? "under way"}${because}`;
 }
