@@ -3,12 +3,13 @@
  * it is sent, and what it reads is the conversation as it is.
  */
 import { createWebSocketReceiver, type StatelyInspectionEvent } from "@statelyai/inspect";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import { createMachine } from "xstate";
 import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { soon } from "../../support/daemon/inspect-socket.ts";
 import { call, roomKey, say, writeRoomConfig } from "../../support/daemon/room-daemon.ts";
+import { sampleToken, startTelegramServer } from "../../support/servers/telegram.ts";
 
 const canary = "xylophone-canary";
 let daemon: Daemon | null = null;
@@ -165,6 +166,33 @@ describe("deliveries, hosts and connections", () => {
     ] as const)
       expect(createMachine(JSON.parse(of?.definition ?? "{}")).id).toBe(kind);
     expect(JSON.stringify(seen)).not.toContain(canary);
+  });
+
+  test("a connection that is lost and taken up again is shown with its chart", async () => {
+    const server = await startTelegramServer();
+    onTestFinished(() => server.close());
+    const stateDir = newFolder();
+    const account = { botToken: sampleToken, apiRoot: server.apiRoot, pollSeconds: 1 };
+    writeRoomConfig(stateDir, [], { channels: { telegram: { accounts: { default: account } } } });
+    daemon = await startDaemon({ stateDir, port: 0, workers: 0, logLevel: "fatal", env: {} });
+    const seen: StatelyInspectionEvent[] = [];
+    await receive(daemon, {}, (event) => void seen.push(event));
+    const own = () => seen.filter(({ sessionId }) => sessionId === "connection/telegram/default");
+    await soon(() => expect(actors(own())).toHaveLength(1));
+    const [connection] = actors(own());
+    expect(connection?.name).toBe("connection telegram/default");
+    const again = createMachine(JSON.parse(connection?.definition ?? "{}"));
+    expect(again.id).toBe("connection");
+    await server.down();
+    await soon(() => expect(path(own())).toContain('connection.backing-off "backing-off"'));
+    await server.up();
+    await soon(() => expect(path(own()).at(-1)).toBe('connection.live "live"'));
+    for (const { snapshot } of states(own())) {
+      const { value } = snapshot as { value?: unknown };
+      expect(() =>
+        again.resolveState({ value: value as never, context: {} as never }),
+      ).not.toThrow();
+    }
   });
 
   test("a reader of one conversation is shown its deliveries and no others", async () => {
