@@ -218,19 +218,29 @@ const stories = fc.array(
     edits: fc.nat(30),
     waits: fc.constantFrom(10, 700, 1_000_000),
     replies: fc.boolean(),
+    forwards: fc.boolean(),
+    inTopic: fc.boolean(),
   }),
   { minLength: 1, maxLength: 20 },
 );
 
 property.prop([stories, fc.constantFrom("collect", "steer", "steer-backlog", "interrupt")])(
-  "edits change no decision, in any mode",
+  "edits, reactions, origins, quotes and names of topics change no decision, in any mode",
   (story, mode) => {
-    const decided = (withEdits: boolean) => {
+    const origin = { authorName: "Scout", chat: { title: "we" }, messageId: "m0" };
+    const decided = (isFull: boolean) => {
       const rig = new Rig({ settings: { queue: { mode } } });
-      return story.map(({ who, to, edits, waits, replies }, place) => {
-        const rule = rig.say(who, "hm", { id: `m${place}`, ...(to === undefined ? {} : { to }) });
+      return story.map(({ who, to, edits, waits, replies, forwards, inTopic }, place) => {
+        const rule = rig.say(who, "hm", {
+          id: `m${place}`,
+          ...(to === undefined ? {} : { to }),
+          ...(forwards ? { forwarded: isFull ? origin : true } : {}),
+          ...(inTopic ? { thread: { id: "t", ...(isFull ? { title: "Scout" } : {}) } } : {}),
+          ...(isFull ? { quote: { text: "scout?", from: origin } } : {}),
+        });
         rig.wait(waits);
-        if (withEdits) rig.edit(`m${edits}`, "hm, yes");
+        if (isFull) rig.edit(`m${edits}`, "scout, yes");
+        if (isFull) rig.react(edits % 2 === 0 ? `m${edits}` : `T${edits % 5}-0`);
         if (replies && rig.conversation.busy) rig.reply();
         return `${rule} ${JSON.stringify(rig.conversation.view().credits)}`;
       });
