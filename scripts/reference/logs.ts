@@ -44,6 +44,7 @@ export const logTable: readonly LogEvent[] = [
     ["permission.asked", "A turn asked an owner for permission."],
     ["permission.answered", "An owner answered."],
     ["agent.auto", "No agent is configured; this one was found."],
+    ["command.bash", "A command line of an owner has ended: code and time, not the line."],
     ["agent.fallback-over", "A model answers again, after a fallback did."],
     ["config.changed", "A changed config is in force."],
     ["config.overridden", "A setting was changed from a chat."],

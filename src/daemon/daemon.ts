@@ -4,10 +4,13 @@
  * no decisions of its own.
  */
 
+import { existsSync } from "node:fs";
 import type { Tracer } from "@opentelemetry/api";
 import type { Runtime } from "../actors/protocol/runtime.ts";
+import { runShell } from "../adapters/agents/command/shell.ts";
 import type { Terminal } from "../adapters/channels/terminal/channel.ts";
 import { watchRejections } from "../adapters/files/plugin-scope.ts";
+import { createWorkspaces } from "../adapters/files/workspaces.ts";
 import { openSqliteStore, openTemporaryStore } from "../adapters/stores/sqlite-store.ts";
 import { lockStateDir } from "../adapters/stores/state-lock.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
@@ -21,6 +24,7 @@ import type {
   LogLevel,
   Plugin,
   Store,
+  Workspaces,
 } from "../domain/ports/index.ts";
 import { oneLine } from "../domain/sanitize.ts";
 import { createApp } from "./api/app.ts";
@@ -249,7 +253,7 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
     readToken,
     inspectorUrl: options.inspectorUrl ?? statelyInspector,
     config: current.config,
-    control: daemonControl(options, source),
+    control: daemonControl(options, source, createWorkspaces(baseDir, stateDir)),
   });
   const readiness = { problem: "starting" };
   return {
@@ -276,9 +280,18 @@ const restartDelayMs = 50;
 function daemonControl(
   { onRestart }: DaemonOptions,
   { layers, problem }: ConfigSource,
+  workspaces: Workspaces,
 ): DaemonControl {
-  if (onRestart === undefined) return { layers, restart: null };
-  return { layers, restart: { problem, start: () => void setTimeout(onRestart, restartDelayMs) } };
+  const shell: DaemonControl["shell"] = ({ workspace, ...order }) => {
+    const folder = workspaces.folder(workspace);
+    return runShell({ ...order, cwd: existsSync(folder) ? folder : process.cwd() });
+  };
+  if (onRestart === undefined) return { layers, shell, restart: null };
+  return {
+    layers,
+    shell,
+    restart: { problem, start: () => void setTimeout(onRestart, restartDelayMs) },
+  };
 }
 
 /** Reads the current token and redacts it in the log, also one written while the daemon runs. */

@@ -212,6 +212,9 @@ export const limits = {
   /** One call of a plugin's command, and the length of its answer. */
   commandMsMax: 10_000,
   commandAnswerUnitsMax: 12_000,
+  /** A command line of an owner, and what is shown of its output. */
+  bashMsMax: 60_000,
+  bashOutputBytesMax: 8_192,
   /** Side questions (`/btw`) that agents answer at a time. */
   sideQuestionsCountMax: 4,
   /** One call of a plugin's hook. */

@@ -12,6 +12,7 @@ import type { CommandName } from "../../machines/commands/table.ts";
 import { allowlistText } from "./access.ts";
 import { configCommand, debugCommand, restartText } from "./admin.ts";
 import { isBusy } from "./after-commit.ts";
+import { bashText } from "./bash.ts";
 import { elevatedText, execText, ttsText } from "./levels.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
 import { contextText, exportText, sessionText, usageText } from "./session.ts";
@@ -38,6 +39,8 @@ export function createAnswers(ports: CommandPorts): Answers {
     steer: () => "",
     // Answered by the agent, once the command is durable.
     btw: () => "",
+    // Run once the command is durable.
+    bash: ([line = ""], { step }) => bashText(ports, step.key, line),
     activation: ([word], { status }) =>
       setTo("Activation", word, `${status.activation} (ladder, mention, always)`),
     send: ([word], { status }) => setTo("Sending answers", word, status.send),

@@ -94,6 +94,20 @@ export const accessChecks: readonly ConfigCheck[] = [
     find: sharedDirectChats,
   },
   {
+    id: "commands.bash",
+    kind: "risk",
+    level: "warning",
+    *find({ commands }) {
+      if (commands.bash)
+        yield {
+          at: "commands.bash",
+          wrong:
+            "who takes over an owner's account at a platform can run commands on this machine as the daemon's user",
+          fix: "turn it off when it is not needed, and run earshot as a user that owns little",
+        };
+    },
+  },
+  {
     id: "commands.owner-is-a-chat",
     kind: "risk",
     level: "warning",

@@ -26,7 +26,37 @@ export interface ConfigLayers {
   unset(layer: LayerName, path?: string): Promise<readonly string[]>;
 }
 
+/** A command line of an owner. */
+export interface ShellOrder {
+  readonly command: string;
+  /** An existing folder. */
+  readonly cwd: string;
+  readonly msMax: number;
+  /** More output than this is cut at its beginning. */
+  readonly bytesMax: number;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+export interface ShellEnd {
+  /** By itself, at the limit of time, or by the signal. */
+  readonly why: "ended" | "time" | "stopped";
+  /** Null: a signal ended it, or it never started. */
+  readonly code: number | null;
+  /** Description of a failure; null when it succeeded or was stopped. */
+  readonly problem: string | null;
+  /** Standard output and error, in order, without terminal escapes. */
+  readonly output: string;
+  readonly isCut: boolean;
+}
+
 export interface DaemonControl {
+  /**
+   * Runs a command line in an agent's folder (as configured), or in the daemon's if that does not
+   * exist. Never rejects. Absent: there is no shell.
+   */
+  readonly shell?: (
+    order: Omit<ShellOrder, "cwd"> & { readonly workspace: string },
+  ) => Promise<ShellEnd>;
   readonly layers: ConfigLayers;
   /** Null: earshot cannot restart itself here. */
   readonly restart: {

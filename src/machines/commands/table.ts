@@ -122,6 +122,14 @@ export const commandTable = {
     help: "A question beside the conversation: the session and a running turn are not changed by it",
     example: "/btw when did we book?",
   },
+  bash: {
+    ...ownerOnly,
+    args: freeText,
+    usage: "<command line> | stop",
+    form: "text",
+    help: "Runs a command line on earshot's machine, where the config allows it; one at a time here",
+    example: "/bash git status",
+  },
   activation: {
     ...plain,
     args: maybe(choice([...activations, "default"])),

@@ -57,6 +57,10 @@ test("the defaults, and a careful config, give nothing away", async () => {
   expect(await paths(careful)).toEqual([]);
 });
 
+test("a shell for owners is a danger", async () => {
+  expect(await paths({ commands: { bash: true } })).toEqual(["commands.bash"]);
+});
+
 test("every danger says what it gives away and how to take it back, on one line", async () => {
   const all = await dangers({
     access: { dmPolicy: "open", groupPolicy: "open" },

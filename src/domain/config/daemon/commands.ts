@@ -19,6 +19,9 @@ export const commands = section(
       .array(scopedId)
       .max(1_000)
       .describe("Ids, each with its channel, that have every right."),
+    bash: z
+      .boolean()
+      .describe("Whether owners may run command lines on this machine with `/bash`."),
     stopWords: z
       .array(z.string().trim().min(1).max(64))
       .max(200)
@@ -26,5 +29,5 @@ export const commands = section(
         "A message of only one of these is `/stop`, in any case, with any punctuation and politeness.",
       ),
   },
-  { text: true, allowFrom: {}, ownerAllowFrom: [], stopWords: [...stopWords] },
+  { text: true, allowFrom: {}, ownerAllowFrom: [], bash: false, stopWords: [...stopWords] },
 );
