@@ -112,6 +112,7 @@ export const logTable: readonly LogEvent[] = [
     ["send.doubt", "It is unknown whether a message was sent."],
     ["send.refuse", "A platform refused a message permanently."],
     ["sessions.compaction", "A session could not be compacted."],
+    ["sessions.memory-flush", "An agent could not write down what lasts before a summary."],
     ["sessions.index", "An index of sessions could not be written."],
     ["sessions.policy", "It could not be determined whether a session is over."],
     ["sessions.repair", "Session files could not be repaired."],

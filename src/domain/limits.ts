@@ -65,6 +65,8 @@ export const limits = {
   batchMessagesCountMax: 200,
   /** Transcript lines given to a turn; more are summarised first. */
   transcriptLinesMax: 2_000,
+  /** The request to write down what lasts, as configured. */
+  memoryFlushUnitsMax: 4_096,
   /** UTF-16 units of transcripts cached in memory, over all sessions. */
   transcriptUnitsCachedMax: 33_554_432,
   /** Conversations of one host whose agent answers with another model than it was asked for. */

@@ -61,6 +61,12 @@ interface Work {
   readonly forTurn: 0 | 1;
 }
 
+const memoryFlushPrompt =
+  "This session is about to be summed up: afterwards you will know only the summary. Write down now " +
+  "what should last, if you have a place for that (notes, files, a tool of your own): decisions, " +
+  "promises, facts about people, what is still open. Do not repeat what is written down already. " +
+  "Nobody is shown your answer; if there is nothing to write down, answer NO_REPLY.";
+
 /** Share of the capacity that stays verbatim when the rest is summarised. */
 const verbatimShare = 0.5;
 
@@ -78,11 +84,36 @@ export function createCompaction(ports: CompactionPorts): Compaction {
   const entries = ({ mark, lines }: Past, view: TranscriptView) =>
     entriesOf(mark === null ? lines : [mark, ...lines], view);
 
+  /**
+   * Asks the agent to write down what lasts, where it can; what it answers is dropped. The summary
+   * is made whether that works or not.
+   */
+  async function flushMemory(
+    { owner, session, forTurn }: Work,
+    transcript: readonly TranscriptEntry[],
+    signal: AbortSignal,
+  ): Promise<Summary["usage"] | null> {
+    const { memoryFlush } = ports.config().session;
+    if (memoryFlush === false) return null;
+    const prompt = memoryFlush === true ? memoryFlushPrompt : memoryFlush;
+    waiting += forTurn;
+    const flush = await summaries.of(
+      { ...owner, session, transcript, prompt, mayBeSilent: true },
+      signal,
+    );
+    waiting -= forTurn;
+    if (flush.failed !== null)
+      ports.log("warn", "sessions.memory-flush", { key: owner.key, reason: flush.failed });
+    return flush.usage;
+  }
+
   /** Adds a line that replaces these lines in the prompt. */
   async function replace(work: Work, past: Past, signal: AbortSignal): Promise<TranscriptLine> {
     const { owner, session, view, turnId, forTurn } = work;
     const { contextTokens } = agentOf(ports.config(), owner.agentId);
     const transcript = newest(entries(past, view), contextTokens);
+    const flushed = await flushMemory(work, transcript, signal);
+    signal.throwIfAborted();
     waiting += forTurn;
     const summary = await summaries.of({ ...owner, session, transcript }, signal);
     waiting -= forTurn;
@@ -93,7 +124,7 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     const content = summaryLine(summary, past, contextTokens);
     const line = sessions.number({ sessionId, at, turnId, covers, ...content });
     const { conv, agentId } = owner;
-    const used = { ...noUsage, ...summary.usage };
+    const used = { ...noUsage, ...sumOf(summary.usage, flushed) };
     const writes: StoreWrite[] = [
       { kind: "transcript", conv, line },
       { kind: "session", op: "used", sessionId, at, used, aborted: null },
@@ -156,6 +187,16 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     },
   };
 }
+
+/** What a summary used, with what was used before it. */
+const sumOf = (used: Summary["usage"], before: Summary["usage"] | null): Summary["usage"] =>
+  before === null
+    ? used
+    : {
+        inputTokens: used.inputTokens + before.inputTokens,
+        outputTokens: used.outputTokens + before.outputTokens,
+        costUsd: used.costUsd + before.costUsd,
+      };
 
 /** Tokens available to the transcript beside the turn's own needs. */
 function capacityFor({ turn, system, prompt }: Remembering, config: EarshotConfig): number {

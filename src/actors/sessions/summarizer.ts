@@ -26,6 +26,8 @@ export interface SummaryRequest extends Pick<OrderedTurn, "conv" | "key" | "agen
   readonly transcript: readonly TranscriptEntry[];
   /** @default asks for a summary */
   readonly prompt?: string;
+  /** No answer is none of its failures. */
+  readonly mayBeSilent?: true;
 }
 
 export interface Summary {
@@ -77,7 +79,8 @@ export function createSummaries(ports: SummariesPorts): Summaries {
         signal.removeEventListener("abort", abort);
         open.delete(turnId);
         const text = ownAttempt.texts.join("\n").trim();
-        const why = failed ?? (text === "" ? "the agent said nothing" : null);
+        const isMissing = text === "" && request.mayBeSilent !== true;
+        const why = failed ?? (isMissing ? "the agent said nothing" : null);
         resolve({ text, usage: ownAttempt.usage, failed: why, lost });
       };
       const ownAttempt: Open = { texts: [], usage: noTokens, end };

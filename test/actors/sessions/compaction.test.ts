@@ -50,6 +50,46 @@ test("the oldest part is summed up in a turn without tools, which nobody is show
   expect(world.events("agent_start")).toHaveLength(3);
 });
 
+const flushes = { session: { memoryFlush: true } };
+const isFlush = ({ prompt }: AgentTurn) => prompt.includes("about to be summed up");
+
+test("where the config asks for it, the agent writes down what lasts before each summary", async () => {
+  const world = await sessionWorld({ ...small, ...flushes });
+  const used = { type: "usage", inputTokens: 7_000, outputTokens: 1 } as const;
+  world.answers.push(short, short);
+  await outgrow(world, [
+    async function* () {
+      yield used;
+      yield { type: "text", text: "NO_REPLY" };
+    },
+    () => saying("they said m1"),
+    short,
+  ]);
+  const [flush, summary, turn] = world.turns.slice(2) as [AgentTurn, AgentTurn, AgentTurn];
+  expect([isFlush(flush), world.isSummary(summary)]).toEqual([true, true]);
+  expect(flush).toMatchObject({ tools: [], transcript: summary.transcript });
+  expect(said(turn)).toContain("they said m1");
+  expect(world.sent.map(({ text }) => text)).toEqual(["fine", "fine", "fine"]);
+  expect(world.events("agent_start")).toHaveLength(3);
+  const { usage } = (await world.runtime.session(directKey)) ?? {};
+  expect(usage?.inputTokens).toBeGreaterThanOrEqual(7_000);
+  expect(JSON.stringify(await world.transcript())).not.toContain("about to be");
+});
+
+test("one that fails is logged, and the summary is made", async () => {
+  const session = { memoryFlush: "Write it down!" };
+  const world = await sessionWorld({ ...small, session });
+  world.answers.push(short, short);
+  const fails: SessionWorld["answers"][number] = async function* () {
+    yield { type: "error", message: "no", retryable: false };
+  };
+  await outgrow(world, [fails, () => saying("they said m1"), short]);
+  expect(world.turns[2]?.prompt).toBe("Write it down!");
+  expect(world.turns.filter(world.isSummary)).toHaveLength(1);
+  expect(said(world.turns.at(-1) as AgentTurn)).toContain("they said m1");
+  expect(world.logged).toContainEqual({ level: "warn", event: "sessions.memory-flush" });
+});
+
 test("its line stands for the old ones, which stay; it is counted and is in the file", async () => {
   const { world } = await talked([() => saying("they said m1"), short]);
   const lines = await world.transcript();

@@ -173,8 +173,12 @@ const opens = (message: Inbound) => message.groupId !== undefined || isLongText(
 
 const isLongText = (message: Inbound) => isPlain(message) && message.text.length >= pasteUnitsMin;
 
+/** Notices of what happened in a chat are nobody's text. */
 const isPlain = (message: Inbound) =>
-  message.groupId === undefined && message.attachments.length === 0 && !isForwarded(message);
+  message.groupId === undefined &&
+  message.attachments.length === 0 &&
+  !message.explicitOnly &&
+  !isForwarded(message);
 
 function continues({ parts }: Parts, message: Inbound): boolean {
   const [first] = parts;

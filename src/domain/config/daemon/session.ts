@@ -4,6 +4,7 @@
  * By default all direct chats of the operator share one session, and every group has its own.
  */
 import { z } from "zod";
+import { limits } from "../../limits.ts";
 import { chatKindSchema } from "../../message.ts";
 import { count, id, section } from "../conversation/section.ts";
 import { scopedId } from "./access.ts";
@@ -31,6 +32,11 @@ const own = section(
     identityLinks: z
       .record(id, z.array(scopedId).min(1).max(100))
       .describe("A person's ids on several channels; their direct chats share one session."),
+    memoryFlush: z
+      .union([z.boolean(), z.string().trim().min(1).max(limits.memoryFlushUnitsMax)])
+      .describe(
+        "Whether an agent is asked to write down what lasts before its session is summarised; a text replaces the built-in request.",
+      ),
     resetTriggers: z
       .array(z.string().trim().min(1).max(64))
       .max(20)
@@ -42,6 +48,7 @@ const own = section(
     scope: "per-sender",
     store: "<state>/agents/{agentId}/sessions",
     identityLinks: {},
+    memoryFlush: false,
     resetTriggers: ["/new", "/reset"],
   },
 );

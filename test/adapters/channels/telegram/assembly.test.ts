@@ -103,6 +103,7 @@ describe("assembly", () => {
     ["a reply", () => say("ann", "no", { replyTo: { id: "7" } })],
     ["forwarded text", () => say("ann", "see", { forwarded: true })],
     ["a file", () => say("ann", "x", { attachments: [{ id: "f", kind: "file" }] })],
+    ["a notice", () => say("ann", "[topic renamed: Soup]", { explicitOnly: true })],
     ["another topic", () => say("ann", "there", { thread: { id: "3", kind: "topic" } })],
   ])("a paste is not continued by %s", (_what, next) => {
     const ready = run([[message(say("ann", long("a"))), message(next())]], 0);
