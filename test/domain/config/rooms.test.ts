@@ -107,6 +107,44 @@ describe("precedence", () => {
     expect(agentIn(own, "main", work).model).toBe("channel");
   });
 
+  test("an account's topic over its group over the account, for each of the settings", () => {
+    const level = (name: string, tool: "channel_react" | "channel_reply" | "history_search") => ({
+      system: name,
+      model: name,
+      aliases: [name],
+      tools: { allow: [tool] },
+    });
+    const topics = { "7": level("topic", "channel_reply") };
+    const groups = { "-1": { ...level("group", "channel_react"), topics } };
+    const own = withGroups(
+      {},
+      { accounts: { work: { ...level("account", "history_search"), groups } } },
+    );
+    const settingsOf = (room: string) => {
+      const key = `agent:main:telegram:account:work:group:${room}`;
+      const { system, model, tools } = agentIn(own, "main", key);
+      return { system, model, tools, aliases: settingsFor(own, key, 1).engagement.aliases };
+    };
+    expect(settingsOf("-1:topic:7")).toEqual({
+      system: "You are Scout.\n\naccount\n\ngroup\n\ntopic",
+      model: "topic",
+      tools: ["channel_reply"],
+      aliases: ["Scout", "account", "group", "topic"],
+    });
+    expect(settingsOf("-1")).toEqual({
+      system: "You are Scout.\n\naccount\n\ngroup",
+      model: "group",
+      tools: ["channel_react"],
+      aliases: ["Scout", "account", "group"],
+    });
+    expect(settingsOf("-2")).toEqual({
+      system: "You are Scout.\n\naccount",
+      model: "account",
+      tools: ["history_search"],
+      aliases: ["Scout", "account"],
+    });
+  });
+
   test("it can be said where each of them comes from", () => {
     expect(roomOrigins(config, keyOf("-1", "7"))).toEqual([
       { path: ["channels", "telegram"], sets: ["system", "model", "aliases"] },
