@@ -253,7 +253,7 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
     readToken,
     inspectorUrl: options.inspectorUrl ?? statelyInspector,
     config: current.config,
-    control: daemonControl(options, source, createWorkspaces(baseDir, stateDir)),
+    control: daemonControl(options, source, createWorkspaces(baseDir, stateDir), closers),
   });
   const readiness = { problem: "starting" };
   return {
@@ -281,10 +281,14 @@ function daemonControl(
   { onRestart }: DaemonOptions,
   { layers, problem }: ConfigSource,
   workspaces: Workspaces,
+  closers: Closers,
 ): DaemonControl {
+  const stopping = new AbortController();
+  closers.push(() => stopping.abort());
   const shell: DaemonControl["shell"] = ({ workspace, ...order }) => {
     const folder = workspaces.folder(workspace);
-    return runShell({ ...order, cwd: existsSync(folder) ? folder : process.cwd() });
+    const cwd = existsSync(folder) ? folder : process.cwd();
+    return runShell({ ...order, cwd, signal: AbortSignal.any([order.signal, stopping.signal]) });
   };
   if (onRestart === undefined) return { layers, shell, restart: null };
   return {

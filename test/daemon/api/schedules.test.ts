@@ -67,7 +67,7 @@ test("entries are listed, said once over kill -9, paused and removed", async () 
   expect((await daemon.run("schedule", "resume", "often")).out).toBe("resumed: often\n");
   expect((await daemon.run("schedule", "remove", "often")).out).toBe("removed: often\n");
 
-  const soonest = new Date(Date.now() + 200).toISOString();
+  const soonest = new Date(Date.now() + 5_000).toISOString();
   const lost = ["lost", "telegram", chat, "Tea?", "--agent", "nobody", "--at", soonest];
   expect((await daemon.run("schedule", "add", ...lost)).code).toBe(0);
   const unsaid = async () => (await daemon.get<{ unsaid: unknown[] }>("/api/status")).unsaid;

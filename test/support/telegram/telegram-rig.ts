@@ -14,6 +14,8 @@ export async function telegramWorld(): Promise<ChannelWorld> {
   const group = world.group("Kitchen", [ann, bob, robot], { is_forum: true });
   const direct = world.direct(ann);
   const topic = world.topic(group, ann, "Plans");
+  // It was opened before the bot came.
+  world.queue = [];
   const known = new Map<string, Message>();
   const parents = {
     us: world.build(group, world.bot, { text: "I said so" }),
