@@ -28,13 +28,26 @@ export interface Metrics {
   readonly streamReaders: Gauge<"reader">;
 }
 
-/** The metrics of one daemon. */
-export function createMetrics(ports: MetricsPorts): Metrics {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix: metricPrefix });
+let ofProcess: Registry | null = null;
+
+/**
+ * The metrics of the process, made once: the library's observer of garbage collection cannot be
+ * ended, and would keep alive a daemon that has stopped.
+ */
+function processMetrics(): Registry {
+  if (ofProcess !== null) return ofProcess;
+  ofProcess = new Registry();
+  collectDefaultMetrics({ register: ofProcess, prefix: metricPrefix });
   // Prometheus keeps `_total` for counters; the sum of the gauge without it says the same.
   for (const kind of ["handles", "requests", "resources"])
-    registry.removeSingleMetric(`${metricPrefix}nodejs_active_${kind}_total`);
+    ofProcess.removeSingleMetric(`${metricPrefix}nodejs_active_${kind}_total`);
+  return ofProcess;
+}
+
+/** The metrics of one daemon. */
+export function createMetrics(ports: MetricsPorts): Metrics {
+  // A registry of its own, with the same instruments.
+  const registry = Registry.merge([processMetrics()]);
   const decided = new LabelCounter<"decision" | "rule">(verdictLabels);
   const received = new LabelCounter<"channel">((channel) => ({ channel }));
   const readers: Readers = new Map([

@@ -1,0 +1,30 @@
+/** A daemon that has stopped is no longer in memory: `/restart` begins the next one in the same process. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { startDaemon } from "../../src/daemon/daemon.ts";
+import { newFolder } from "../support/daemon/folder.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+async function startAndStop(): Promise<WeakRef<object>> {
+  const how = { port: 0, workers: 0, env: {}, logLevel: "fatal" } as const;
+  const daemon = await startDaemon({ stateDir: newFolder(), ...how });
+  const answer = await fetch(`${daemon.base}/metrics`, {
+    headers: { authorization: `Bearer ${daemon.token}` },
+  });
+  expect(await answer.text()).toContain("earshot_nodejs_gc_duration_seconds");
+  await daemon.stop({ drainMs: 0 });
+  return new WeakRef(daemon.runtime);
+}
+
+test("nothing of a stopped daemon is kept", async () => {
+  const stopped = [await startAndStop(), await startAndStop()];
+  await expect
+    .poll(() => {
+      collectGarbage();
+      return stopped.filter((daemon) => daemon.deref() !== undefined).length;
+    })
+    .toBe(0);
+});
