@@ -37,8 +37,6 @@ export default defineConfig({
     provide: { propertySeed: seed === undefined ? null : Number(seed) },
     // Many tests wait for processes and timers; more than one beyond the two cores makes them late.
     maxWorkers: 3,
-    // What a test makes is short-lived: a larger nursery saves a twentieth of the processor time.
-    execArgv: ["--max-semi-space-size=64"],
     // Only to end what hangs: nothing here is a claim about time, and the machine may be busy.
     testTimeout: 180_000,
     hookTimeout: 180_000,
