@@ -90,14 +90,16 @@ const libraryRules: readonly LibraryRule[] = [
     },
   },
   {
-    name: "after /stop nothing more is sent of the running answer",
-    rule: ({ heard, turns }) =>
+    name: "after somebody's /stop nothing more is sent of the answer to them",
+    rule: ({ heard }) =>
       heard
         .filter(({ decision, message }) => decision === "command" && message.text === "/stop")
-        .flatMap(({ t }) =>
-          turns
-            .filter((turn) => turn.t < t)
-            .flatMap(({ answers }) => answers.filter((answer) => answer.t > t)),
+        .flatMap((stop) =>
+          heard
+            .filter((one) => sameAuthor(one, stop) && one.turn !== null && one.turn.t < stop.t)
+            // A turn may answer several people: then it is not this person's to end.
+            .filter(({ turn }) => heard.every((one) => one.turn !== turn || sameAuthor(one, stop)))
+            .flatMap(({ turn }) => turn?.answers.filter((answer) => answer.t > stop.t) ?? []),
         ),
     rooms: {
       texts: ["/stop"],
