@@ -82,6 +82,9 @@ test.each(["hook", "API"])(
     const answer = out.got.find(({ text }) => text === "ok");
     const author = { id: "ann", name: "Ann" };
     const reaction = { ...account, id: answer?.id, author, added: ["👍"] };
+    // The row of the delivery comes after what was delivered.
+    const settled = async () => (await server.daemon.runtime.why("m3"))[0]?.fate.outcome;
+    await expect.poll(settled).toBe("replied");
     const before = server.rows();
     // Who posts with the token is the operator; who signs posts for people in listed groups.
     await post({ reaction: { ...reaction, chat: "attic" } });
