@@ -3,12 +3,13 @@
  * are words for the agent and nothing changes; each is tried beside the same words from an owner, so
  * that a daemon which obeys nobody fails, too.
  */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type InboundInput, inboundSchema } from "../../src/domain/message.ts";
 import { defaultSessionSettings } from "../../src/domain/session.ts";
 import { noOrders, readOrders } from "../../src/machines/commands/parse-command.ts";
 import { commandList } from "../../src/machines/commands/table.ts";
+import { property } from "../support/property.ts";
 import {
   directKey,
   roomKey,
@@ -100,7 +101,7 @@ function read(text: string, authority: object, more: Partial<InboundInput> = {})
 describe("A18 words that are read", () => {
   const all = { commandAuthorized: true, owner: true };
 
-  prop.prop([fc.oneof(some, wrapped, odd)])(
+  property([fc.oneof(some, wrapped, odd)])(
     "order nothing from anybody without authority",
     (text) => {
       expect(read(text, { commandAuthorized: false, owner: false })).toEqual(noOrders(text));
@@ -109,16 +110,16 @@ describe("A18 words that are read", () => {
     },
   );
 
-  prop.prop([wrapped])("order nothing where an owner only shows them", (text) => {
+  property([wrapped])("order nothing where an owner only shows them", (text) => {
     expect(read(text, all)).toEqual(noOrders(text));
   });
 
-  prop.prop([odd])("order nothing behind what only looks like a slash", (text) => {
+  property([odd])("order nothing behind what only looks like a slash", (text) => {
     fc.pre(text !== "stop");
     expect(read(text, all)).toEqual(noOrders(text));
   });
 
-  prop.prop([some])(
+  property([some])(
     "order nothing where the platform shows them, or they were passed on",
     (text) => {
       expect(read(text, all, { forwarded: true })).toEqual(noOrders(text));
@@ -175,17 +176,17 @@ describe("A18 words that are said", () => {
 
   const once = { numRuns: 6 };
 
-  prop.prop([fc.array(some, { minLength: 1, maxLength: 6 })], once)(
+  property([fc.array(some, { minLength: 1, maxLength: 6 })], once)(
     "by somebody else are words for the agent, and change nothing",
     (texts) => onlyText(texts, { author: { id: "eve", name: "telegram:ann" } }),
   );
 
-  prop.prop([fc.array(wrapped, { minLength: 1, maxLength: 6 })], once)(
+  property([fc.array(wrapped, { minLength: 1, maxLength: 6 })], once)(
     "by an owner in a quote, a fence or quotation marks are words for the agent, and change nothing",
     (texts) => onlyText(texts, {}),
   );
 
-  prop.prop([fc.array(some, { minLength: 1, maxLength: 6 })], once)(
+  property([fc.array(some, { minLength: 1, maxLength: 6 })], once)(
     "by an owner once, and read as history, change nothing and are answered by nobody",
     async (texts) => {
       const world = await opened();

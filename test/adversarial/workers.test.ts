@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { MessageChannel, Worker } from "node:worker_threads";
-import { fc, test as property } from "@fast-check/vitest";
 import { expose } from "comlink";
+import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { endpoint } from "../../src/actors/host/worker.ts";
 import type { HostEvents } from "../../src/actors/protocol/host-link.ts";
@@ -15,6 +15,7 @@ import { guardEvents, onlyCalls } from "../../src/actors/protocol/validate-host-
 import { resultProblem } from "../../src/actors/protocol/validate-results.ts";
 import { encodeVerdict } from "../../src/domain/decision.ts";
 import { limits } from "../../src/domain/limits.ts";
+import { property } from "../support/property.ts";
 
 function ears() {
   const heard: unknown[] = [];
@@ -102,7 +103,7 @@ describe("A40: what a host says unasked", () => {
   });
 
   const anything = fc.anything({ withBigInt: true, withMap: true, withTypedArray: true });
-  property.prop([anything])("never throws and never passes anything else", async (given) => {
+  property([anything])("never throws and never passes anything else", async (given) => {
     const { heard, guarded, refusals } = ears();
     const said = given as never;
     guarded.onReports(said);
@@ -238,7 +239,7 @@ describe("A40: an answer to a batch", () => {
     expect(resultProblem({ ...good, ...more }, asked)).toMatch(/\w/);
   });
 
-  property.prop([fc.anything()])("of any kind is judged without an exception", (given) => {
+  property([fc.anything()])("of any kind is judged without an exception", (given) => {
     expect(resultProblem(given, asked)).not.toBeNull();
   });
 });

@@ -1,13 +1,14 @@
 /**
  * Reasoning in tags: what is reasoning, what is text, and that neither depends on how it arrived.
  */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   type AnswerPart,
   createTagFilter,
   withoutReasoning,
 } from "../../src/domain/answer-tags.ts";
+import { property } from "../support/property.ts";
 
 /** The parts of a message that arrives in pieces of the given sizes, equal neighbours joined. */
 function split(message: string, sizes: readonly number[] = []): AnswerPart[] {
@@ -45,12 +46,12 @@ const pieces = fc.array(
 );
 const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 12 });
 
-property.prop([pieces, sizes])("any split into deltas gives the same parts", (all, deltas) => {
+property([pieces, sizes])("any split into deltas gives the same parts", (all, deltas) => {
   const message = all.join("");
   expect(split(message, deltas)).toEqual(split(message));
 });
 
-property.prop([fc.string({ unit: "grapheme", maxLength: 80 }), sizes])(
+property([fc.string({ unit: "grapheme", maxLength: 80 }), sizes])(
   "an answer without tags is what it was",
   (message, deltas) => {
     fc.pre(!/<\s*\/?\s*(think|thought|antthinking)|\[\[\s*reply_to/iu.test(message));
@@ -58,7 +59,7 @@ property.prop([fc.string({ unit: "grapheme", maxLength: 80 }), sizes])(
   },
 );
 
-property.prop([fc.lorem({ maxCount: 9 }), fc.lorem({ maxCount: 9 }), sizes])(
+property([fc.lorem({ maxCount: 9 }), fc.lorem({ maxCount: 9 }), sizes])(
   "nothing of the reasoning is in the text, and nothing of the answer is lost",
   (thought, answer, deltas) => {
     expect(split(`\n<think>\n${thought}\n</think>\n\n${answer}`, deltas)).toEqual([

@@ -5,7 +5,7 @@
 
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { type Disposition, EarshotError, type ErrorCode } from "../../src/domain/errors.ts";
@@ -17,6 +17,7 @@ import {
 } from "../../src/index.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { plainCapabilities } from "../support/plain-capabilities.ts";
+import { property } from "../support/property.ts";
 
 /** The module once more, as a second installed copy of the package has it. */
 async function anotherCopy(): Promise<typeof EarshotError> {
@@ -59,7 +60,7 @@ test("what looks like one is none", () => {
   expect(structuredClone(new EarshotError("EAR_ASSERT", "no")) instanceof EarshotError).toBe(false);
 });
 
-property.prop([fc.anything({ withNullPrototype: true })])(
+property([fc.anything({ withNullPrototype: true })])(
   "nothing else is one, whatever it is made of",
   (value: unknown) => {
     expect(value instanceof EarshotError).toBe(false);

@@ -1,5 +1,5 @@
 /** What is done with an agent's request for permission, over every policy that there is. */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   defaultPermissionPolicy,
@@ -8,6 +8,7 @@ import {
   judgePermission,
   type PermissionPolicy,
 } from "../../src/domain/permission.ts";
+import { property } from "../support/property.ts";
 
 const securities = fc.constantFrom(...execSecurities);
 const asks = fc.constantFrom(...execAskModes);
@@ -20,7 +21,7 @@ const policies = fc.record({
 const denied = { security: "deny", ask: "off" } as const;
 
 describe("a request for permission", () => {
-  prop.prop([policies, fc.boolean()])(
+  property([policies, fc.boolean()])(
     "is never allowed without a question by what a session says, unless the turn is an owner's",
     (policy, listed) => {
       const verdict = judgePermission({ ...policy, owned: false }, denied, listed);
@@ -28,7 +29,7 @@ describe("a request for permission", () => {
     },
   );
 
-  prop.prop([asks, fc.boolean(), fc.boolean()])(
+  property([asks, fc.boolean(), fc.boolean()])(
     "is refused where nobody said more than deny",
     (ask, owned, listed) => {
       const policy = {
@@ -41,7 +42,7 @@ describe("a request for permission", () => {
     },
   );
 
-  prop.prop([policies, securities, asks, fc.boolean()])(
+  property([policies, securities, asks, fc.boolean()])(
     "is allowed more, never less, the more is said",
     (policy, security, ask, listed) => {
       const order = ["deny", "ask", "allow"];

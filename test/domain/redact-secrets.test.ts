@@ -1,7 +1,8 @@
 /** Secrets are taken out of words however they come back, and what is no secret stays. */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formsOfSecrets, redacted, redactSecrets } from "../../src/domain/redact-secrets.ts";
+import { property } from "../support/property.ts";
 
 const secret = fc.string({ unit: "grapheme", minLength: 6, maxLength: 40 });
 const clothes: readonly ((text: string) => string)[] = [
@@ -14,7 +15,7 @@ const clothes: readonly ((text: string) => string)[] = [
 ];
 
 describe("redaction", () => {
-  property.prop([secret, fc.constantFrom(...clothes), fc.string(), fc.string()])(
+  property([secret, fc.constantFrom(...clothes), fc.string(), fc.string()])(
     "finds a secret in any encoding, wherever it is",
     (kept, dress, before, after) => {
       const redactedText = redactSecrets(`${before}|${dress(kept)}|${after}`, [kept]);
@@ -25,7 +26,7 @@ describe("redaction", () => {
     },
   );
 
-  property.prop([fc.string(), secret])("leaves words without one as they are", (text, kept) => {
+  property([fc.string(), secret])("leaves words without one as they are", (text, kept) => {
     fc.pre(!formsOfSecrets([kept]).some((form) => text.includes(form)));
     expect(redactSecrets(text, [kept])).toBe(text);
   });

@@ -1,19 +1,20 @@
 /** Words from a room cannot draw on a terminal, forge a line or hide what they say. */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { limits } from "../../src/domain/limits.ts";
 import { cut, oneLine, plainText, terminalSafe } from "../../src/domain/sanitize.ts";
+import { anyCharacter, property } from "../support/property.ts";
 
 const nasty = fc.string({
   unit: fc.oneof(
-    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+    fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
     fc.constantFrom("\n", "\r", "\t", "\x1b", "\x9b", "\u202e", "\u200b", "\u2028", "\ud83d", "a"),
   ),
 });
 const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 describe("terminalSafe", () => {
-  test.prop([nasty])("no control but the newline, no direction mark, well-formed", (text) => {
+  property([nasty])("no control but the newline, no direction mark, well-formed", (text) => {
     const safe = terminalSafe(text);
     expect(safe.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
     expect(safe).not.toMatch(bidi);
@@ -24,13 +25,13 @@ describe("terminalSafe", () => {
       "␛[2J␛]52;c;x␇\\x9b1m\\u{202e}a",
     );
   });
-  test.prop([fc.string()])("plain text goes through", (text) => {
+  property([fc.string()])("plain text goes through", (text) => {
     expect(terminalSafe(text)).toBe(text);
   });
 });
 
 describe("oneLine", () => {
-  test.prop([nasty, fc.integer({ min: 2, max: 100 })])(
+  property([nasty, fc.integer({ min: 2, max: 100 })])(
     "one trimmed line of bounded length without marks",
     (text, unitsMax) => {
       const line = oneLine(text, unitsMax);
@@ -55,12 +56,12 @@ describe("plainText", () => {
     expect(plainText("👩‍👩‍👧 ❤️ 🏳️‍🌈")).toBe("👩‍👩‍👧 ❤️ 🏳️‍🌈");
     expect(plainText("x\u200dy")).toBe("xy");
   });
-  test.prop([nasty])("doing it twice changes nothing", (text) => {
+  property([nasty])("doing it twice changes nothing", (text) => {
     expect(plainText(plainText(text))).toBe(plainText(text));
   });
 });
 
-test.prop([fc.string({ unit: "binary" }), fc.integer({ min: 0, max: 20 })])(
+property([fc.string({ unit: anyCharacter }), fc.integer({ min: 0, max: 20 })])(
   "a cut is a prefix and splits no pair",
   (text, units) => {
     const part = cut(text, units);

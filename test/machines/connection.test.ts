@@ -1,8 +1,9 @@
 /** The connection machine: what may follow what, what is counted, and that halted stays halted. */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createActor } from "xstate";
 import { type ConnectionEvent, connectionMachine } from "../../src/machines/connection.machine.ts";
+import { property } from "../support/property.ts";
 
 const kinds = ["connecting", "live", "resuming", "backing-off", "halted"] as const;
 type Kind = (typeof kinds)[number];
@@ -43,7 +44,7 @@ describe("connection machine", () => {
     expect(context).toMatchObject({ since: 4, detail: "500", failures: 2, connects: 1 });
   });
 
-  prop.prop([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
+  property([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
     "halted is left by nothing that the channel reports",
     (tail) => {
       const events = [event("halted", 1, "token refused"), ...tail.map((kind) => event(kind, 2))];
@@ -60,7 +61,7 @@ describe("connection machine", () => {
     expect(refused.value).toBe("halted");
   });
 
-  prop.prop([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
+  property([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
     "a retry changes nothing while the account is not halted",
     (way) => {
       const events = way.map((kind, at) => event(kind, at));
@@ -71,7 +72,7 @@ describe("connection machine", () => {
     },
   );
 
-  prop.prop([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
+  property([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
     "from every state but halted the connection can become live again",
     (way) => {
       const before = run(way.map((kind, at) => event(kind, at)));
@@ -81,7 +82,7 @@ describe("connection machine", () => {
     },
   );
 
-  prop.prop([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
+  property([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
     "stopped ends it from anywhere",
     (way) => {
       const events = way.map((kind, at) => event(kind, at));

@@ -1,6 +1,6 @@
 /** The life of one outbox row: pure, every state reached, and what the outbox asks is the machine. */
-import { fc, test } from "@fast-check/vitest";
-import { expect } from "vitest";
+import fc from "fast-check";
+import { expect, test } from "vitest";
 import { initialTransition, transition } from "xstate";
 import { getShortestPaths } from "xstate/graph";
 import { limits } from "../../src/domain/limits.ts";
@@ -10,6 +10,7 @@ import {
   deliveryMachine,
   nextDelivery,
 } from "../../src/machines/delivery.machine.ts";
+import { property } from "../support/property.ts";
 
 const types = [
   ...(["send", "confirm", "defer", "refuse"] as const),
@@ -35,7 +36,7 @@ test("a shortest path leads to every state, and the outbox takes it as well", ()
   }
 });
 
-test.prop([fc.array(fc.constantFrom(...events), { maxLength: 40, size: "max" })])(
+property([fc.array(fc.constantFrom(...events), { maxLength: 40, size: "max" })])(
   "over any story a frozen snapshot gives what the outbox stores",
   (story) => {
     let [snapshot, actions] = initialTransition(deliveryMachine, input);

@@ -1,12 +1,13 @@
 /** Ids and chance of a simulation: for what they are about, and for nothing that happens beside it. */
-import { fc, test } from "@fast-check/vitest";
-import { expect } from "vitest";
+import fc from "fast-check";
+import { expect, test } from "vitest";
 import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";
 import { seededIds, simulatedRandom } from "../../src/actors/simulation/simulated-platforms.ts";
+import { property } from "../support/property.ts";
 
 const draws = fc.array(fc.constantFrom("turn|a", "turn|b", "turn|c", ""), { maxLength: 40 });
 
-test.prop([draws, fc.nat(1_000)])(
+property([draws, fc.nat(1_000)])(
   "no two ids are alike, and what others draw changes none",
   (all, seed) => {
     const clock = new SimulatedClock(1_763_700_000_000);

@@ -1,12 +1,13 @@
 /**
  * Simulated time: it moves on request, never back, and timers fire in order.
  */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";
+import { property } from "../support/property.ts";
 
 describe("simulated clock", () => {
-  test.prop([fc.array(fc.nat(50), { maxLength: 60 }), fc.array(fc.nat(59))])(
+  property([fc.array(fc.nat(50), { maxLength: 60 }), fc.array(fc.nat(59))])(
     "timers fire at their own moment, in order of time and then of setting; cleared ones never",
     (dues, cleared) => {
       const clock = new SimulatedClock(100);

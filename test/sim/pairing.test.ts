@@ -3,8 +3,9 @@
  * and in which order the batches stand; how long agents take, how they end, what platforms refuse
  * and which hosts and processes die in between must not change a thing about it.
  */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { property } from "../support/property.ts";
 import { drops, ends, play, sends, starts } from "../support/replay/replay.ts";
 import { rounds } from "../support/rounds.ts";
 
@@ -71,7 +72,7 @@ const byTime = (a: Line, b: Line) => Number(a.t) - Number(b.t);
 const header = { earshot: 1, config };
 
 describe("pairing", () => {
-  test.prop([speeches, fc.array(run, { maxLength: 25 }), troubles], runs)(
+  property([speeches, fc.array(run, { maxLength: 25 }), troubles], runs)(
     "the k-th flush is answered by the k-th turn, where it was said",
     async (said, agents, beside) => {
       const flushes = starts(await play([header, ...said])).map(({ batch }) => batch);

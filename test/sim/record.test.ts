@@ -2,14 +2,15 @@
  * Recordings of generated rooms: what was recorded replays to the same history, redacted or not,
  * and a redacted one holds no word of the room.
  */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { recordScenario } from "../../src/actors/recording/recorder.ts";
 import type { RecordingLine } from "../../src/actors/recording/types.ts";
 import { redacted } from "../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../src/daemon/replay/simulate.ts";
 import { parseScenario, scenarioOf } from "../../src/domain/scenario/read-scenario.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
+import { property } from "../support/property.ts";
 import { decisions, ends, play, sends } from "../support/replay/replay.ts";
 import { rounds } from "../support/rounds.ts";
 import { createTestStore } from "../support/runtime/test-store.ts";
@@ -62,7 +63,7 @@ function sinceFirst(lines: readonly StreamLine[]) {
 }
 
 describe("a recording", () => {
-  test.prop([rooms], runs)("replays to the same history", async (room) => {
+  property([rooms], runs)("replays to the same history", async (room) => {
     // Of a platform that asks to wait, or does not answer, the journal knows only when it ended.
     const answered = room.filter((line) => !/"send":"(?:hang|429)"/.test(JSON.stringify(line)));
     const { was, lines } = await recorded(answered);
@@ -163,7 +164,7 @@ describe("a recording of a room whose agent is steered", () => {
     },
   );
 
-  test.prop([steered], runs)("replays to the same history", async (room) => {
+  property([steered], runs)("replays to the same history", async (room) => {
     const answered = room.filter((line) => !/"send":"(?:hang|429)"/.test(JSON.stringify(line)));
     const { was, lines } = await recorded(answered);
     expect(sinceFirst(await again(lines))).toEqual(sinceFirst(was));
@@ -203,19 +204,19 @@ describe("a recording of a room with crashes", () => {
     expect(sinceFirst(await again(lines)).turns).toEqual(turns);
   });
 
-  test.prop([shaky], runs)("replays to the same decisions without them", async (room) => {
+  property([shaky], runs)("replays to the same decisions without them", async (room) => {
     const { was, lines } = await recorded(room);
     expect(sinceFirst(await again(lines)).decisions).toEqual(sinceFirst(was).decisions);
   });
 });
 
 describe("a redacted scenario", () => {
-  test.prop([rooms], runs)("replays to the same history in other words", async (room) => {
+  property([rooms], runs)("replays to the same history in other words", async (room) => {
     const other = await inOtherWords(room);
     expect(history(await again(other))).toEqual(history(await play(room)));
   });
 
-  test.prop([rooms], runs)("keeps no word of the room but names of ours", async (room) => {
+  property([rooms], runs)("keeps no word of the room but names of ours", async (room) => {
     const words = (value: unknown) =>
       new Set(
         JSON.stringify(value)

@@ -3,8 +3,9 @@
  * every turn one end, the same seed gives the same bytes, and passivating or crashing changes no
  * decision.
  */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { property } from "../support/property.ts";
 import {
   decisions,
   drops,
@@ -22,7 +23,7 @@ import { manyRooms } from "./many-rooms.ts";
 const runs = { numRuns: rounds(12, 30) };
 
 describe("any room", () => {
-  test.prop([rooms], runs)(
+  property([rooms], runs)(
     "every message has one decision, every turn one start and one end",
     async (room) => {
       const lines = await play(room);
@@ -35,7 +36,7 @@ describe("any room", () => {
     },
   );
 
-  test.prop([rooms], runs)(
+  property([rooms], runs)(
     "an engaged message is in exactly one turn, or was dropped",
     async (room) => {
       const lines = await play(room);
@@ -48,7 +49,7 @@ describe("any room", () => {
     },
   );
 
-  test.prop([rooms], runs)("typing and reactions end when the turns have ended", async (room) => {
+  property([rooms], runs)("typing and reactions end when the turns have ended", async (room) => {
     const typing = new Map<string, boolean>();
     const reactions = new Map<string, number>();
     for (const line of await play(room)) {
@@ -65,7 +66,7 @@ describe("any room", () => {
 });
 
 describe("invariant 14: passivating and restoring change nothing", () => {
-  test.prop([rooms, fc.nat(60), fc.nat(60)], runs)(
+  property([rooms, fc.nat(60), fc.nat(60)], runs)(
     "at any point, twice",
     async (room, first, second) => {
       const rested = withLine(withLine(room, first, { passivate: true }), second, {
@@ -75,12 +76,12 @@ describe("invariant 14: passivating and restoring change nothing", () => {
     },
   );
 
-  test.prop([rooms, fc.nat(60)], runs)("a lost host changes no decision", async (room, at) => {
+  property([rooms, fc.nat(60)], runs)("a lost host changes no decision", async (room, at) => {
     const crashed = withLine(room, at, { crash: "host" });
     expect(verdicts(await play(crashed))).toEqual(verdicts(await play(room)));
   });
 
-  test.prop([rooms, fc.nat(60)], runs)("a killed process doubles no reply", async (room, at) => {
+  property([rooms, fc.nat(60)], runs)("a killed process doubles no reply", async (room, at) => {
     const lines = await play(withLine(room, at, { crash: "process" }));
     const sent = sends(lines).filter(({ status }) => status === "sent");
     expect(new Set(sent.map(({ id }) => id)).size).toBe(sent.length);
@@ -96,15 +97,15 @@ describe("invariant 15: same seed, same history", () => {
     return first;
   };
 
-  test.prop([rooms, fc.nat(1_000)], runs)("of any room", async (room, seed) => {
+  property([rooms, fc.nat(1_000)], runs)("of any room", async (room, seed) => {
     await twice(room, seed);
   });
 
-  test.prop([manyRooms, fc.nat(1_000)], runs)("of many rooms at once", async (lines, seed) => {
+  property([manyRooms, fc.nat(1_000)], runs)("of many rooms at once", async (lines, seed) => {
     await twice(lines, seed);
   });
 
-  test.prop([rooms, fc.nat(60), fc.nat(60), fc.constantFrom("host", "process")], runs)(
+  property([rooms, fc.nat(60), fc.nat(60), fc.constantFrom("host", "process")], runs)(
     "through a passivation and a crash",
     async (room, rest, crash, what) => {
       await twice(withLine(withLine(room, rest, { passivate: true }), crash, { crash: what }), 7);

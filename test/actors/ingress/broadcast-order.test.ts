@@ -2,10 +2,11 @@
  * The order in which agents of a room answer: the same history each time, and through restarts at
  * any moment no agent answers before those ahead of it are done.
  */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import { roommate } from "../../support/agents/roommate-agent.ts";
+import { property } from "../../support/property.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const mates = ["scout", "rover", "medic"] as const;
@@ -99,7 +100,7 @@ const steps = fc.array(
   { minLength: 2, maxLength: 8 },
 );
 
-property.prop([doings, steps], { numRuns: 60 })(
+property([doings, steps], { numRuns: 60 })(
   "through crashes at any moment nobody goes before his turn, and nobody is left waiting",
   async (does, turnsOf) => {
     const world = await open(does);

@@ -1,11 +1,12 @@
 /**
  * How an answer refers to its question, at what pace its parts are sent, and what happens once.
  */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { recordScenario } from "../../../src/actors/recording/recorder.ts";
 import { seededRandom } from "../../../src/actors/simulation/simulated-platforms.ts";
 import type { ScriptedRun } from "../../../src/domain/scenario/script.ts";
+import { property } from "../../support/property.ts";
 import { play } from "../../support/replay/replay.ts";
 import { World, type WorldOptions } from "../../support/runtime/world.ts";
 
@@ -148,7 +149,7 @@ describe("a pause between blocks", () => {
     return { gaps: gaps(world), first: (world.sent[0]?.at ?? 0) - asked };
   };
 
-  property.prop([fc.nat(), fc.nat(5_000), fc.nat(5_000)], { numRuns: 25 })(
+  property([fc.nat(), fc.nat(5_000), fc.nat(5_000)], { numRuns: 25 })(
     "is as long as configured, never before the first, and the same for the same seed",
     async (seed, minMs, more) => {
       const given = { minMs, maxMs: minMs + more };

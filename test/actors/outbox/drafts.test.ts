@@ -1,9 +1,10 @@
 /**
  * One message edited in place: when it opens, how often it changes, and its final text.
  */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ScriptedRun } from "../../../src/domain/scenario/script.ts";
+import { property } from "../../support/property.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 import { type Fate, World, type WorldOptions } from "../../support/runtime/world.ts";
 
@@ -295,7 +296,7 @@ describe("what happens to the draft's message", () => {
 
 describe("whatever the platform does", () => {
   const fate = fc.constantFrom<Fate>("ok", "ok", "429", "fail", "refuse", "odd", "hang");
-  property.prop([fc.array(fate, { maxLength: 8 }), fc.integer({ min: 20, max: 400 })], {
+  property([fc.array(fate, { maxLength: 8 }), fc.integer({ min: 20, max: 400 })], {
     numRuns: 60,
   })(
     "the whole answer is shown once or known not to be, and nothing goes on",
@@ -321,12 +322,9 @@ describe("whatever the platform does", () => {
     },
   );
 
-  property.prop(
-    [fc.array(fate, { maxLength: 4 }), fc.nat(8_000), fc.integer({ min: 20, max: 200 })],
-    {
-      numRuns: 60,
-    },
-  )(
+  property([fc.array(fate, { maxLength: 4 }), fc.nat(8_000), fc.integer({ min: 20, max: 200 })], {
+    numRuns: 60,
+  })(
     "and whenever the process ends, the whole answer is never there twice",
     async (fates, ms, pace) => {
       const world = await started();

@@ -1,11 +1,12 @@
 /** An agent in a labelled room: the decisions are those of the conversation machine. */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { playAgent } from "../../../src/actors/quality/play-room.ts";
 import { settingsIn } from "../../../src/daemon/quality/room-settings.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { parseLabelledRooms, scoreRooms } from "../../../src/testing/labelled-rooms.ts";
 import { kitchen, type LineInput, roomText } from "../../support/labelled-rooms.ts";
+import { property } from "../../support/property.ts";
 
 const oneShot = { engagement: { stickiness: { mode: "one-shot" } } };
 const sliding = { engagement: { stickiness: { mode: "sliding" } } };
@@ -96,7 +97,7 @@ const roomLines = fc.array(
   { minLength: 5, maxLength: 30 },
 );
 
-prop.prop([roomLines])(
+property([roomLines])(
   "what other people's lines answer, and what is meant, changes no decision",
   (lines) => {
     let at = 0;

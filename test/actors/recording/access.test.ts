@@ -2,12 +2,13 @@
  * A replayed recording admits the people that the access store admitted, and a claim that was valid
  * is valid again, although its code is stored nowhere.
  */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { recordScenario } from "../../../src/actors/recording/recorder.ts";
 import type { RecordingLine } from "../../../src/actors/recording/types.ts";
 import { seededRandom } from "../../../src/actors/simulation/simulated-platforms.ts";
 import { redacted } from "../../../src/daemon/replay/recording.ts";
+import { property } from "../../support/property.ts";
 import { decisions, play } from "../../support/replay/replay.ts";
 import { rounds } from "../../support/rounds.ts";
 import { World } from "../../support/runtime/world.ts";
@@ -62,7 +63,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 14 },
 );
 
-property.prop([steps], { numRuns: rounds(15, 60) })(
+property([steps], { numRuns: rounds(15, 60) })(
   "whoever claims, guesses and speaks is decided alike when the recording is played, redacted or not",
   async (all) => {
     const random = seededRandom(11);

@@ -2,7 +2,7 @@
  * What an operator does to a conversation is in a recording, and done again in a replay: decisions,
  * turns and replies are the same, redacted or not.
  */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { recordScenario } from "../../../src/actors/recording/recorder.ts";
 import type { RecordingLine } from "../../../src/actors/recording/types.ts";
@@ -10,6 +10,7 @@ import { redacted } from "../../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../../src/daemon/replay/simulate.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
+import { property } from "../../support/property.ts";
 import { decisions, ends, play, sends } from "../../support/replay/replay.ts";
 import { rounds } from "../../support/rounds.ts";
 import { World } from "../../support/runtime/world.ts";
@@ -145,7 +146,7 @@ const steps = fc.array(fc.record({ step, afterMs: fc.constantFrom(3_000, 20_000,
 
 const delays = fc.array(fc.constantFrom(0, 4_000, 60_000), { maxLength: 8 });
 
-property.prop([steps, delays], { numRuns: rounds(20, 80) })(
+property([steps, delays], { numRuns: rounds(20, 80) })(
   "a recording with an operator's hand in it replays to the same history",
   async (all, delaysMs) => {
     const { world, lines } = await lived(all, delaysMs);

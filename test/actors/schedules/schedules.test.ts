@@ -2,10 +2,11 @@
  * Texts and prompts at set times, with a simulated clock: each due time once, over a crash at any
  * moment, late ones within their limit, and a wall clock that somebody sets.
  */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { limits } from "../../../src/domain/limits.ts";
 import { nextDue, type Schedule, scheduleSchema } from "../../../src/domain/schedule.ts";
+import { property } from "../../support/property.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const to = { channel: "telegram", chat: { id: "room", kind: "group" } };
@@ -39,7 +40,7 @@ test("a prompt is a turn of the agent", async () => {
   expect(world.sent.map(({ text }) => text)).toEqual(["It is tea time."]);
 });
 
-prop.prop([fc.array(fc.integer({ min: 1, max: 40 * minute }), { minLength: 1, maxLength: 6 })], {
+property([fc.array(fc.integer({ min: 1, max: 40 * minute }), { minLength: 1, maxLength: 6 })], {
   numRuns: 15,
 })("each due time is said once, whenever the process is killed", async (waits) => {
   const world = await new World({ config: { schedule: [hourly] } }).start();
@@ -221,7 +222,7 @@ test("in spring and autumn a line follows the clocks of its zone", () => {
   ]);
 });
 
-prop.prop([
+property([
   fc.integer({ min: 0, max: 59 }),
   fc.integer({ min: 0, max: 23 }),
   fc.constantFrom(

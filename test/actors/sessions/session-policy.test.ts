@@ -3,9 +3,10 @@
  * exactly where the rule says, the new one starts like a first one, and a replay of the journal
  * agrees.
  */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isOver, type ResetPolicy } from "../../../src/machines/routing/session-policy.ts";
+import { property } from "../../support/property.ts";
 import { directKey, sessionWorld } from "../../support/runtime/session-world.ts";
 
 const minuteMs = 60_000;
@@ -22,7 +23,7 @@ const policies: ResetPolicy[] = [
 const pauses = fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 2, maxLength: 8 });
 
 describe.each(policies)("with the policy $mode", (policy) => {
-  prop.prop([pauses], { numRuns: 12 })("a session changes where the rule says", async (minutes) => {
+  property([pauses], { numRuns: 12 })("a session changes where the rule says", async (minutes) => {
     const world = await sessionWorld({ session: { reset: policy } }, { zoneOffset });
     let before = "";
     for (const pause of minutes) {

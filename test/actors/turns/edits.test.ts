@@ -2,11 +2,12 @@
  * Edits of messages that a turn has read: steered into the turn that answers them, if the mode steers and
  * its agent listens; else the next turn is shown both texts. They start no turn and decide nothing.
  */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { editSchema } from "../../../src/domain/message.ts";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import { steered } from "../../support/agents/steered-agent.ts";
+import { property } from "../../support/property.ts";
 import { ends, play, prompts } from "../../support/replay/replay.ts";
 import { Rig } from "../../support/runtime/conversation-rig.ts";
 import { World } from "../../support/runtime/world.ts";
@@ -224,7 +225,7 @@ const stories = fc.array(
   { minLength: 1, maxLength: 20 },
 );
 
-property.prop([stories, fc.constantFrom("collect", "steer", "steer-backlog", "interrupt")])(
+property([stories, fc.constantFrom("collect", "steer", "steer-backlog", "interrupt")])(
   "edits, reactions, origins, quotes and names of topics change no decision, in any mode",
   (story, mode) => {
     const origin = { authorName: "Scout", chat: { title: "we" }, messageId: "m0" };

@@ -2,7 +2,7 @@
  * How much is fetched and converted at a time, what is remembered, and when files are forgotten, on
  * a simulated clock.
  */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { linksIn, parseAttachmentName } from "../../../src/actors/turns/attachment-names.ts";
@@ -12,6 +12,7 @@ import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { MediaService } from "../../../src/domain/ports/index.ts";
+import { property } from "../../support/property.ts";
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -35,7 +36,7 @@ describe("media jobs", () => {
     minLength: 1,
     maxLength: 60,
   });
-  prop.prop([jobs], { numRuns: 50 })(
+  property([jobs], { numRuns: 50 })(
     "never more than a few at a time, fewer for one conversation, and every one is done",
     async (wanted) => {
       const clock = new SimulatedClock(0);
@@ -145,7 +146,7 @@ describe("media jobs", () => {
 });
 
 describe("names and links", () => {
-  prop.prop([fc.string()])("no other text is an attachment's name", (text) => {
+  property([fc.string()])("no other text is an attachment's name", (text) => {
     const found = parseAttachmentName(text);
     if (found !== null) expect(text).toBe(`a${found.seq}-${found.index}`);
   });

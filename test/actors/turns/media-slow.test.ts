@@ -2,11 +2,12 @@
  * A slow photo in the simulated world: it neither reorders the text around it nor changes the
  * route, and the message is answered whatever happens to the photo.
  */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import type { MediaReading, MediaService } from "../../../src/domain/ports/index.ts";
 import type { PromptLine } from "../../../src/domain/stream.ts";
+import { property } from "../../support/property.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const blank = { text: null, words: null, title: null, note: null, mime: null, bytes: null };
@@ -100,7 +101,7 @@ async function around(ms: number | null, gapMs: number, messages: object = {}) {
 
 describe("a slow photo", () => {
   const runs = { numRuns: 12 };
-  prop.prop([fc.integer({ min: 0, max: 40_000 }), fc.constantFrom(0, 100, 499, 500, 2_500)], runs)(
+  property([fc.integer({ min: 0, max: 40_000 }), fc.constantFrom(0, 100, 499, 500, 2_500)], runs)(
     "answers in the same order, to the same messages, as a fast one",
     async (ms, gapMs) => {
       const { prompt: slowPrompt, ...slow } = await around(ms, gapMs);
@@ -123,7 +124,7 @@ describe("a slow photo", () => {
     },
   );
 
-  prop.prop([fc.integer({ min: 0, max: 40_000 }), fc.constantFrom(0, 499, 500, 2_500)], runs)(
+  property([fc.integer({ min: 0, max: 40_000 }), fc.constantFrom(0, 499, 500, 2_500)], runs)(
     "is answered by itself where each has a turn of its own, every reply to its own message",
     async (ms, gapMs) => {
       const messages = { queue: { mode: "queue" }, replyTo: "all" };

@@ -2,10 +2,11 @@
  * Reactions of people to our messages: the next turn is shown them, over a restart and in a replay of
  * the recording. They start no turn and decide nothing.
  */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { recordScenario } from "../../../src/actors/recording/recorder.ts";
 import { reactionSchema } from "../../../src/domain/message.ts";
+import { property } from "../../support/property.ts";
 import { play, prompts } from "../../support/replay/replay.ts";
 import { Rig } from "../../support/runtime/conversation-rig.ts";
 import { World } from "../../support/runtime/world.ts";
@@ -132,7 +133,7 @@ const stories = fc.array(
   { minLength: 1, maxLength: 20 },
 );
 
-property.prop([stories])("reactions change no decision", (story) => {
+property([stories])("reactions change no decision", (story) => {
   const decided = (withReactions: boolean) => {
     const rig = new Rig();
     return story.map(({ who, to, waits, reacts }) => {

@@ -1,10 +1,11 @@
 /** How agents' answers are read: wherever the network cut them, the same events in the same order. */
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect } from "vitest";
 import { linesOf } from "../../../src/adapters/agents/shared/lines.ts";
 import { eventsOf } from "../../../src/adapters/agents/webhook/answer.ts";
+import { anyCharacter, property } from "../../support/property.ts";
 
-const lineText = fc.string({ unit: "binary" }).map((text) => text.replace(/[\r\n]/g, ""));
+const lineText = fc.string({ unit: anyCharacter }).map((text) => text.replace(/[\r\n]/g, ""));
 const ends = fc.constantFrom("\n", "\r\n");
 /** Where a stream is cut, as parts of its length. */
 const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 });
@@ -23,7 +24,7 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 const whole = (text: string) => Buffer.from(text, "utf8").toString("utf8");
 
 describe("lines", () => {
-  test.prop([fc.array(fc.tuple(lineText.map(whole), ends), { maxLength: 8 }), cuts, fc.boolean()])(
+  property([fc.array(fc.tuple(lineText.map(whole), ends), { maxLength: 8 }), cuts, fc.boolean()])(
     "are the same wherever the bytes are cut, with or without an end of the last",
     async (lines, at, open) => {
       // TextDecoder takes a byte order mark for itself.
@@ -34,7 +35,7 @@ describe("lines", () => {
     },
   );
 
-  test.prop([fc.integer({ min: 1, max: 64 }), fc.integer({ min: 0, max: 130 }), cuts])(
+  property([fc.integer({ min: 1, max: 64 }), fc.integer({ min: 0, max: 130 }), cuts])(
     "longer than allowed are refused wherever they are cut, and no others",
     async (max, size, at) => {
       const bytes = Buffer.from(`${"x".repeat(size)}\n`);
@@ -48,7 +49,7 @@ describe("lines", () => {
 describe("events of a web service", () => {
   const texts = fc.array(fc.string({ unit: "grapheme", maxLength: 20 }), { maxLength: 6 });
 
-  test.prop([texts, cuts, fc.constantFrom("text/event-stream", "application/x-ndjson")])(
+  property([texts, cuts, fc.constantFrom("text/event-stream", "application/x-ndjson")])(
     "are the same wherever the bytes are cut, as frames and as lines",
     async (said, at, type) => {
       const events = said.map((text) => ({ type: "text" as const, text }));
@@ -61,7 +62,7 @@ describe("events of a web service", () => {
     },
   );
 
-  test.prop([texts.filter(({ length }) => length > 0), fc.double({ min: 0, max: 1, noNaN: true })])(
+  property([texts.filter(({ length }) => length > 0), fc.double({ min: 0, max: 1, noNaN: true })])(
     "of an answer that breaks off are the first of the whole, and then an error or nothing",
     async (said, part) => {
       const events = said.map((text) => ({ type: "text" as const, text }));

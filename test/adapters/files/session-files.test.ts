@@ -17,10 +17,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createSessionFiles } from "../../../src/adapters/files/session-files.ts";
 import type { SessionFiles } from "../../../src/domain/ports/index.ts";
+import { property } from "../../support/property.ts";
 
 const file = { agentId: "main", sessionId: "01JD00000000000000000000AA" } as const;
 const line = (id: number, text = "hello") => JSON.stringify({ id, text });
@@ -63,7 +64,7 @@ describe("a transcript file", () => {
     expect(readFileSync(path, "utf8")).toBe(`${line(1)}\n${line(3)}\n`);
   });
 
-  prop.prop([fc.array(fc.nat({ max: 200_000 }), { minLength: 1, maxLength: 5 }), fc.nat()], {
+  property([fc.array(fc.nat({ max: 200_000 }), { minLength: 1, maxLength: 5 }), fc.nat()], {
     numRuns: 30,
   })("cut at any byte comes back to its last whole line", async (lengths, seed) => {
     rmSync(join(root, "agents"), { recursive: true, force: true });

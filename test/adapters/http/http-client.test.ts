@@ -3,10 +3,11 @@
  */
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createHttpClient, type HttpRequest } from "../../../src/adapters/http/http-client.ts";
 import { isPublicAddress } from "../../../src/adapters/http/private-addresses.ts";
+import { property } from "../../support/property.ts";
 
 const signal = new AbortController().signal;
 const usual: HttpRequest = { signal, msMax: 5_000, bytesMax: 1_000 };
@@ -153,7 +154,7 @@ describe("guarded HTTP client", () => {
     expect(String(error)).not.toContain("canary");
   });
 
-  prop.prop([fc.ipV4()])("an IPv4 address inside IPv6 is never public", (address) => {
+  property([fc.ipV4()])("an IPv4 address inside IPv6 is never public", (address) => {
     expect(isPublicAddress(`::ffff:${address}`)).toBe(false);
     expect(isPublicAddress(`64:ff9b::${address}`)).toBe(false);
   });

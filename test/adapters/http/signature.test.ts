@@ -4,7 +4,7 @@
  */
 import { createHash, createHmac } from "node:crypto";
 import { isIP } from "node:net";
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect } from "vitest";
 import {
   readSignature,
@@ -16,12 +16,13 @@ import {
 import { knownHosts } from "../../../src/daemon/http/allowed-hosts.ts";
 import { createClientAddresses } from "../../../src/daemon/http/client-address.ts";
 import { isLoopbackHost } from "../../../src/domain/config/index.ts";
+import { anyCharacter, property } from "../../support/property.ts";
 
 const now = 1_800_000_000_000;
 const windowMs = 300_000;
 const secrets = fc.string({ minLength: 16, maxLength: 64, unit: "grapheme" });
 // "binary" makes whole code points, so every text is its bytes.
-const wellFormed = fc.string({ maxLength: 400, unit: "binary" });
+const wellFormed = fc.string({ maxLength: 400, unit: anyCharacter });
 
 /** The second form, as a client writes it: the digest of the body is signed instead of the body. */
 function digestHeaders(secret: string, at: number, body: string): Record<string, string> {
@@ -50,11 +51,11 @@ function taken(
 
 const forms = fc.constantFrom(signatureHeaders, digestHeaders);
 
-test.prop([secrets, wellFormed, forms])("what was signed is taken", (secret, body, sign) => {
+property([secrets, wellFormed, forms])("what was signed is taken", (secret, body, sign) => {
   expect(taken(secret, sign(secret, now, body), body)).toBe(true);
 });
 
-test.prop([secrets, secrets, wellFormed, wellFormed, forms])(
+property([secrets, secrets, wellFormed, wellFormed, forms])(
   "another key or another body is not",
   (secret, other, body, different, sign) => {
     const headers = sign(secret, now, body);
@@ -63,7 +64,7 @@ test.prop([secrets, secrets, wellFormed, wellFormed, forms])(
   },
 );
 
-test.prop([secrets, wellFormed, forms, fc.nat(), fc.nat({ max: 15 })])(
+property([secrets, wellFormed, forms, fc.nat(), fc.nat({ max: 15 })])(
   "a signature with one figure changed is not",
   (secret, body, sign, place, figure) => {
     const headers = sign(secret, now, body);
@@ -77,7 +78,7 @@ test.prop([secrets, wellFormed, forms, fc.nat(), fc.nat({ max: 15 })])(
   },
 );
 
-test.prop([secrets, wellFormed, forms, fc.integer({ min: -2_000, max: 2_000 })])(
+property([secrets, wellFormed, forms, fc.integer({ min: -2_000, max: 2_000 })])(
   "the time is signed, too, and counts only inside the window",
   (secret, body, sign, offset) => {
     const headers = sign(secret, now + offset * 1_000, body);
@@ -87,7 +88,7 @@ test.prop([secrets, wellFormed, forms, fc.integer({ min: -2_000, max: 2_000 })])
   },
 );
 
-test.prop([secrets, wellFormed])("a signature of one form is none of the other", (secret, body) => {
+property([secrets, wellFormed])("a signature of one form is none of the other", (secret, body) => {
   const digest = digestHeaders(secret, now, body);
   const { "earshot-digest": reported, ...bare } = digest;
   expect(taken(secret, bare, body)).toBe(false);
@@ -96,7 +97,7 @@ test.prop([secrets, wellFormed])("a signature of one form is none of the other",
   ).toBe(false);
 });
 
-test.prop([fc.string(), fc.string()])("secrets are equal or not, whatever their length", (a, b) => {
+property([fc.string(), fc.string()])("secrets are equal or not, whatever their length", (a, b) => {
   expect(sameSecret(a, b)).toBe(a === b);
   expect(sameSecret(a, a)).toBe(true);
 });
@@ -108,12 +109,12 @@ const address = fc.oneof(
   fc.string(),
 );
 
-test.prop([address])("only an address of loopback, or localhost, is loopback", (host) => {
+property([address])("only an address of loopback, or localhost, is loopback", (host) => {
   const isOne = isIP(host) === 4 ? host.startsWith("127.") : host === "::1" || host === "localhost";
   expect(isLoopbackHost(host)).toBe(isOne);
 });
 
-test.prop([fc.oneof(fc.domain(), fc.ipV4(), fc.string()), fc.nat({ max: 65_535 })])(
+property([fc.oneof(fc.domain(), fc.ipV4(), fc.string()), fc.nat({ max: 65_535 })])(
   "no name but a bound one is known, in any spelling",
   (name, port) => {
     const known = knownHosts([{ host: "127.0.0.1", port: 4_747, scheme: "http" }]);
@@ -126,7 +127,7 @@ test.prop([fc.oneof(fc.domain(), fc.ipV4(), fc.string()), fc.nat({ max: 65_535 }
   },
 );
 
-test.prop([fc.array(fc.ipV4(), { maxLength: 8 }), fc.ipV4()])(
+property([fc.array(fc.ipV4(), { maxLength: 8 }), fc.ipV4()])(
   "who is no proxy cannot choose his address",
   (claims, remote) => {
     const { address: addressOf, isHere } = createClientAddresses({

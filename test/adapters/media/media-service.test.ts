@@ -12,9 +12,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { pictureSize } from "../../../src/adapters/media/picture-size.ts";
+import { property } from "../../support/property.ts";
 import {
   item,
   never,
@@ -370,7 +371,7 @@ describe("pictures and pages", () => {
   });
 
   const heads = ["/9j/", "UklGRiYAAABXRUJQVlA4IA==", "R0lGODlh", "iVBORw0KGgo="];
-  prop.prop([
+  property([
     fc.constantFrom("image/jpeg", "image/webp", "image/gif", "image/png"),
     fc.constantFrom(...heads),
     fc.uint8Array({ maxLength: 200 }),

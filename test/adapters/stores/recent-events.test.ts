@@ -1,10 +1,11 @@
 /**
  * Recent events in memory are the journal's rows or nothing, whatever has been overwritten.
  */
-import { test as check, fc } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createRecent } from "../../../src/adapters/stores/recent-events.ts";
 import type { EventWrite } from "../../../src/domain/ports/index.ts";
+import { property } from "../../support/property.ts";
 
 const write = (body: string, more: Partial<EventWrite> = {}): EventWrite => ({
   kind: "event",
@@ -21,7 +22,7 @@ const write = (body: string, more: Partial<EventWrite> = {}): EventWrite => ({
 
 const texts = fc.array(fc.string({ unit: "grapheme", maxLength: 20 }), { maxLength: 80 });
 
-check.prop([texts, fc.integer({ min: 1, max: 40 }), fc.integer({ min: 64, max: 2_048 })])(
+property([texts, fc.integer({ min: 1, max: 40 }), fc.integer({ min: 64, max: 2_048 })])(
   "every row that is given is the one that was put",
   (bodies, rows, bytes) => {
     const recent = createRecent(rows, bytes);

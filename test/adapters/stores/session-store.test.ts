@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { loadDriver } from "../../../src/adapters/stores/sqlite-driver.ts";
 import { openSqliteStore, openTemporaryStore } from "../../../src/adapters/stores/sqlite-store.ts";
@@ -15,6 +15,7 @@ import {
   noUsage,
   type TranscriptLine,
 } from "../../../src/domain/session.ts";
+import { property } from "../../support/property.ts";
 
 const folders: string[] = [];
 const opened: Store[] = [];
@@ -189,7 +190,7 @@ describe.each([
     expect((await store.lately(1)).map(({ sessionId }) => sessionId)).toEqual(["s1"]);
   });
 
-  prop.prop([fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" })], { numRuns: 30 })(
+  property([fc.string({ unit: "grapheme" }), fc.string({ unit: "grapheme" })], { numRuns: 30 })(
     "any text comes back as it went in",
     async (text, name) => {
       const store = await create();

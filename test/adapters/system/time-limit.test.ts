@@ -1,8 +1,9 @@
 /** Limits on the silence of others, in a process that stands still at times. */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { runTimeLimit } from "../../../src/adapters/system/time-limit.ts";
+import { property } from "../../support/property.ts";
 
 interface Ran {
   /** How long the process ran until the limit ended, and how long it stood still, ms. */
@@ -49,7 +50,7 @@ const freezesArbitrary = fc.uniqueArray(
   { maxLength: 5, selector: ({ at }) => Math.floor(at / 1_001) },
 );
 
-property.prop([fc.integer({ min: 1, max: 30_000 }), freezesArbitrary])(
+property([fc.integer({ min: 1, max: 30_000 }), freezesArbitrary])(
   "a limit gives its whole time, whenever and for how long the process stands still",
   (ms, freezes) => {
     const { ranMs } = run(ms, freezes);
@@ -58,7 +59,7 @@ property.prop([fc.integer({ min: 1, max: 30_000 }), freezesArbitrary])(
   },
 );
 
-property.prop([fc.integer({ min: 1, max: 30_000 }), freezesArbitrary])(
+property([fc.integer({ min: 1, max: 30_000 }), freezesArbitrary])(
   "what arrived while the process stood still is read before the limit ends",
   (ms, freezes) => {
     const { frozenMs, awakeMs } = run(ms, freezes);
@@ -82,7 +83,7 @@ test("a limit ends after its time, and one that is cleared does not", async () =
   expect(cleared).toBe(false);
 });
 
-property.prop([fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 501, max: 5_000 })])(
+property([fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 501, max: 5_000 })])(
   "a limit ends also where every look is late",
   (ms, lateMs) => {
     let at = 0;

@@ -5,7 +5,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import type { HostLink } from "../../../src/actors/protocol/host-link.ts";
 import { createSharedHeartbeat } from "../../../src/actors/protocol/shared-heartbeat.ts";
@@ -19,6 +19,7 @@ import { Watchdog } from "../../../src/actors/supervisor/watchdog.ts";
 import { createPool } from "../../../src/actors/supervisor/worker-pool.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { builtUrl } from "../../support/built/files.ts";
+import { property } from "../../support/property.ts";
 import { createWorld, groupKey, message } from "../../support/runtime/supervised.ts";
 
 const loopMs = 1_000;
@@ -105,7 +106,7 @@ describe("the watchdog", () => {
     expect(killedAt(working(Array(1_000).fill(20)))).toBe(52);
   });
 
-  property.prop([fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 60 })])(
+  property([fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 60 })])(
     "has given every thread it ends the time of a loop, and ends every one that has had twice that",
     (given) => {
       const at = killedAt(working(given));
@@ -116,7 +117,7 @@ describe("the watchdog", () => {
     },
   );
 
-  property.prop([
+  property([
     fc.array(
       fc.record({ frozenMs: fc.constantFrom(0, 0, 250, 3_000, 3_600_000), busy: fc.nat(9) }),
       {
@@ -143,7 +144,7 @@ describe("the watchdog", () => {
     },
   );
 
-  property.prop([fc.array(fc.boolean(), { minLength: 1, maxLength: 60 })])(
+  property([fc.array(fc.boolean(), { minLength: 1, maxLength: 60 })])(
     "ends nobody who answers between every six looks",
     (given) => {
       const looks = working(Array(given.length).fill(200)).map(({ work }, index) => ({

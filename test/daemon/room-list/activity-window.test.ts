@@ -1,7 +1,8 @@
 /** The numbers of the last 15 minutes, whatever arrives and when somebody looks. */
-import { fc, test } from "@fast-check/vitest";
-import { expect } from "vitest";
+import fc from "fast-check";
+import { expect, test } from "vitest";
 import { ActivityWindow } from "../../../src/daemon/room-list/activity-window.ts";
+import { property } from "../../support/property.ts";
 
 const spanMs = 120 * 7_500;
 const start = 1_700_000_000_000;
@@ -16,7 +17,7 @@ const arrivals = fc.array(
   { maxLength: 60 },
 );
 
-test.prop([arrivals, fc.integer({ min: 0, max: 2 * spanMs })])(
+property([arrivals, fc.integer({ min: 0, max: 2 * spanMs })])(
   "bars hold what was heard in their stretch, and nothing else",
   (list, later) => {
     const activity = new ActivityWindow();
@@ -50,7 +51,7 @@ test("a clock that was set back adds to the bars it knows, and to none before th
   expect(sum).toBe(2);
 });
 
-test.prop([fc.array(fc.integer({ min: 0, max: 10_000 }), { minLength: 1, maxLength: 400 })])(
+property([fc.array(fc.integer({ min: 0, max: 10_000 }), { minLength: 1, maxLength: 400 })])(
   "99 of 100 decisions took no longer than is p99",
   (times) => {
     const activity = new ActivityWindow();

@@ -2,11 +2,12 @@
  * What a page sees of the list: after whatever happened and wherever it looked, its rows are those
  * that a page would get that opens now.
  */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { type RoomFilter, roomFilters } from "../../../src/daemon/api-types/values.ts";
 import { hash52 } from "../../../src/domain/key.ts";
 import { createRoomListRig, keyOf, type RoomListRig } from "../../support/daemon/room-list-rig.ts";
+import { property } from "../../support/property.ts";
 
 const names = [...Array.from({ length: 24 }, (_, n) => `room-${n}`), "direct-1", "direct-2"];
 const attentions = ["observing", "engaged.gathering", "engaged.running", "engaged.settling"];
@@ -82,7 +83,7 @@ const passes: Readonly<Record<RoomFilter, (row: Listed) => boolean>> = {
 type Listed = Awaited<ReturnType<RoomListRig["rooms"]["list"]>>["rows"][number];
 
 describe("a window on the list", () => {
-  test.prop([fc.array(deeds, { maxLength: 60, size: "max" })], { numRuns: 60 })(
+  property([fc.array(deeds, { maxLength: 60, size: "max" })], { numRuns: 60 })(
     "shows what a page that opens now is told, whatever happened before",
     async (list) => {
       const rig = createRoomListRig();
@@ -108,7 +109,7 @@ describe("a window on the list", () => {
     },
   );
 
-  test.prop([fc.array(deeds, { maxLength: 60, size: "max" })], { numRuns: 60 })(
+  property([fc.array(deeds, { maxLength: 60, size: "max" })], { numRuns: 60 })(
     "has every row as it stands, in an order of its own, and counts as a recount does",
     async (list) => {
       const rig = createRoomListRig();

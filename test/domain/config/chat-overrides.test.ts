@@ -1,5 +1,5 @@
 /** What may be said over the config from a room, and what is refused from any author. */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { overrideFields } from "../../../src/domain/config/conversation/overrides.ts";
 import {
@@ -8,6 +8,7 @@ import {
   refusalOf,
   withChatOverrides,
 } from "../../../src/domain/config/parse/chat-overrides.ts";
+import { property } from "../../support/property.ts";
 
 const refused = [
   ...["access", "access.dmPolicy", "access.allowFrom", "commands.ownerAllowFrom", "commands.text"],
@@ -46,15 +47,15 @@ describe("a value from a room", () => {
     expect(() => assertMayOverride(overridePath(path), value)).toThrow(/from a room: /);
   });
 
-  prop.prop([
-    fc.constantFrom(...refused.filter((path) => !/[.]$|^$|\.\./.test(path))),
-    fc.string(),
-  ])("is refused below what is refused, too", (path, more) => {
-    fc.pre(!["enabled", ...Object.keys(overrideFields)].includes(more));
-    const agent = ["agents", "agents.list", "agents.list.0", "channels", "channels.telegram"];
-    fc.pre(!agent.includes(path) && path !== "session");
-    expect(refusalOf([...overridePath(path), more])).not.toBeNull();
-  });
+  property([fc.constantFrom(...refused.filter((path) => !/[.]$|^$|\.\./.test(path))), fc.string()])(
+    "is refused below what is refused, too",
+    (path, more) => {
+      fc.pre(!["enabled", ...Object.keys(overrideFields)].includes(more));
+      const agent = ["agents", "agents.list", "agents.list.0", "channels", "channels.telegram"];
+      fc.pre(!agent.includes(path) && path !== "session");
+      expect(refusalOf([...overridePath(path), more])).not.toBeNull();
+    },
+  );
 });
 
 describe("what was said", () => {

@@ -1,5 +1,5 @@
 /** What a config may say, what is refused and how it is reported, and which place wins. */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import {
@@ -19,6 +19,7 @@ import {
 } from "../../../src/domain/config/index.ts";
 import { editDistance, nearest } from "../../../src/domain/config/parse/nearest.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
+import { property } from "../../support/property.ts";
 
 const codes = (raw: unknown) => configProblems(raw).map(({ code }) => code);
 const messages = (raw: unknown) => configProblems(raw).map(({ message }) => message);
@@ -324,7 +325,7 @@ describe("which place wins", () => {
     });
   };
 
-  property.prop([fc.subarray(Object.keys(sizes) as (keyof typeof sizes)[], { minLength: 1 })])(
+  property([fc.subarray(Object.keys(sizes) as (keyof typeof sizes)[], { minLength: 1 })])(
     "the most specific place that speaks",
     (places) => {
       const { context } = resolveSettings(withPlaces(places), scope, 1);
@@ -468,7 +469,7 @@ describe("secrets and changes", () => {
     expect(origin("server.port")).toBe("flag");
   });
 
-  property.prop([fc.anything({ withNullPrototype: true }), fc.anything()])(
+  property([fc.anything({ withNullPrototype: true }), fc.anything()])(
     "laying one value over another never throws and never reaches a prototype",
     (base, over) => {
       overlay(base, over);
@@ -476,7 +477,7 @@ describe("secrets and changes", () => {
     },
   );
 
-  property.prop([fc.anything()])("any value is either a config or refused with a reason", (raw) => {
+  property([fc.anything()])("any value is either a config or refused with a reason", (raw) => {
     const problems = configProblems(raw);
     expect(problems.every(({ message }) => message.length > 0 && !message.includes("\n"))).toBe(
       true,
@@ -499,7 +500,7 @@ describe("the nearest word", () => {
     expect(nearest("elephant", ["context", "typing"])).toBeNull();
   });
 
-  property.prop([fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 })])(
+  property([fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 })])(
     "the edit distance is symmetric and bounded by the longer word",
     (one, other) => {
       expect(editDistance(one, other)).toBe(editDistance(other, one));

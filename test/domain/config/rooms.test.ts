@@ -1,5 +1,5 @@
 /** Settings of groups and topics: the most specific level wins, and no room changes another. */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { settingsFor } from "../../../src/actors/host/conversation-settings.ts";
 import {
@@ -9,6 +9,7 @@ import {
   parseConfig,
   roomOrigins,
 } from "../../../src/domain/config/index.ts";
+import { property } from "../../support/property.ts";
 
 type Groups = NonNullable<NonNullable<EarshotConfigInput["channels"]>[string]["groups"]>;
 
@@ -196,7 +197,7 @@ const groupSettings = fc
   .map(([group, topics]) => ({ ...group, topics }));
 
 describe("isolation", () => {
-  property.prop([groupSettings, groupSettings, fc.constantFrom(undefined, "1", "3")])(
+  property([groupSettings, groupSettings, fc.constantFrom(undefined, "1", "3")])(
     "settings of one group never change another",
     (one, other, topic) => {
       const without = withGroups({ "-2": other });
@@ -207,7 +208,7 @@ describe("isolation", () => {
     },
   );
 
-  property.prop([groupSettings, level])(
+  property([groupSettings, level])(
     "settings of one topic never change its group or another topic",
     (group, topic) => {
       const { topics: _, ...bare } = group;

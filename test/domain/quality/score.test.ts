@@ -1,7 +1,8 @@
 /** Counts and shares. */
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect } from "vitest";
 import { Tally } from "../../../src/domain/quality/score.ts";
+import { property } from "../../support/property.ts";
 
 const decisions = fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.boolean(), fc.boolean()));
 const tallyOf = (list: readonly (readonly [string, boolean, boolean])[]) => {
@@ -10,14 +11,14 @@ const tallyOf = (list: readonly (readonly [string, boolean, boolean])[]) => {
   return tally;
 };
 
-test.prop([decisions, decisions])("tallies add up as their decisions do, in any order", (a, b) => {
+property([decisions, decisions])("tallies add up as their decisions do, in any order", (a, b) => {
   const sum = new Tally();
   sum.add(tallyOf(b).score());
   sum.add(tallyOf(a).score());
   expect(sum.score()).toEqual(tallyOf([...a, ...b]).score());
 });
 
-test.prop([decisions])("shares follow from the counts, and F1 lies between them", (list) => {
+property([decisions])("shares follow from the counts, and F1 lies between them", (list) => {
   const { meant, engaged, right, precision, recall, f1 } = tallyOf(list).score();
   expect(meant).toBe(list.filter(([, , isMeant]) => isMeant).length);
   expect(engaged).toBe(list.filter(([, isEngaged]) => isEngaged).length);

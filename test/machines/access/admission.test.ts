@@ -1,11 +1,12 @@
 /** Who may speak: each line here is something that must not happen, or the twin that must. */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type EarshotConfigInput, parseConfig } from "../../../src/domain/config/index.ts";
 import { findingText } from "../../../src/domain/config-finding.ts";
 import { type Inbound, type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 import type { ChannelEvent } from "../../../src/domain/ports/index.ts";
 import { accessWarnings, admit, admitHistory } from "../../../src/machines/access/admission.ts";
+import { property } from "../../support/property.ts";
 
 type Access = NonNullable<EarshotConfigInput["access"]>;
 const remote = { local: false };
@@ -66,7 +67,7 @@ describe("direct chats", () => {
       expect(admitted(access, from("7", { name, username: name }))).toBe(false);
   });
 
-  property.prop([fc.string({ minLength: 1 }), fc.string({ minLength: 1 })])(
+  property([fc.string({ minLength: 1 }), fc.string({ minLength: 1 })])(
     "A13: only the very same id on the very same channel is that person",
     (listed, id) => {
       fc.pre(listed !== "*" && listed !== id);
@@ -298,7 +299,7 @@ describe("authority", () => {
     });
   });
 
-  property.prop([fc.string(), fc.string({ minLength: 1 })])(
+  property([fc.string(), fc.string({ minLength: 1 })])(
     "what a message says changes nothing about who may say it",
     (text, name) => {
       const access: Access = { groups: { "telegram:-1": { allowFrom: ["u1"] } } };

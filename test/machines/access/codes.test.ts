@@ -1,5 +1,5 @@
 /** Codes: how they look, what is taken for one, and that none is left in a text. */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sha256 } from "../../../src/adapters/system/digest.ts";
 import {
@@ -11,6 +11,7 @@ import {
   sameHash,
   withoutClaims,
 } from "../../../src/machines/access/codes.ts";
+import { property } from "../../support/property.ts";
 
 const chances = fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), {
   minLength: 12,
@@ -23,7 +24,7 @@ const from = (list: readonly number[]) => {
 const claims = chances.map((list) => newClaimCode(from(list)));
 
 describe("codes", () => {
-  property.prop([chances])("have no letter that is mistaken for another", (list) => {
+  property([chances])("have no letter that is mistaken for another", (list) => {
     expect(newPairingCode(from(list))).toMatch(/^[A-HJ-NP-Z2-9]{8}$/);
     expect(newClaimCode(from(list))).toMatch(/^claim-[A-HJ-NP-Z2-9]{6}-[A-HJ-NP-Z2-9]{6}$/);
   });
@@ -33,7 +34,7 @@ describe("codes", () => {
     expect(new Set(all).size).toBe(32);
   });
 
-  property.prop([chances, fc.constantFrom(" ", "-", "\u00a0", ".")])(
+  property([chances, fc.constantFrom(" ", "-", "\u00a0", ".")])(
     "of pairing are read however they are typed",
     (list, between) => {
       const code = newPairingCode(from(list));
@@ -42,7 +43,7 @@ describe("codes", () => {
     },
   );
 
-  property.prop([claims, fc.constantFrom("", "@bot ", "<@4242> ", "/start ", "  ", "\n")])(
+  property([claims, fc.constantFrom("", "@bot ", "<@4242> ", "/start ", "  ", "\n")])(
     "of claims are taken when nothing else is said",
     (code, before) => {
       const wanted = code.toUpperCase();
@@ -52,7 +53,7 @@ describe("codes", () => {
     },
   );
 
-  property.prop([claims, fc.constantFrom("take ", "is it ", "x", "> ")])(
+  property([claims, fc.constantFrom("take ", "is it ", "x", "> ")])(
     "of claims are not taken out of a sentence",
     (code, before) => {
       expect(claimIn(before + code)).toBeNull();
@@ -68,7 +69,7 @@ describe("codes", () => {
   });
 
   const strings = fc.string({ unit: "grapheme", maxLength: 30 });
-  property.prop([strings, claims, strings])("are in no text any more", (before, code, after) => {
+  property([strings, claims, strings])("are in no text any more", (before, code, after) => {
     const text = `${before} ${code} ${after}`;
     const clean = withoutClaims(text);
     expect(clean.toUpperCase()).not.toContain(code.slice(6).toUpperCase());
@@ -78,13 +79,13 @@ describe("codes", () => {
     expect(clean).toContain("claim-••••••-••••••");
   });
 
-  property.prop([strings])("are not looked for in vain: other texts stay as they are", (text) => {
+  property([strings])("are not looked for in vain: other texts stay as they are", (text) => {
     fc.pre(!/claim/i.test(text));
     expect(withoutClaims(text)).toBe(text);
     expect(withoutClaims(`I claim ${text}`)).toBe(`I claim ${text}`);
   });
 
-  property.prop([claims, claims])("are kept as hashes that differ", (one, other) => {
+  property([claims, claims])("are kept as hashes that differ", (one, other) => {
     fc.pre(one !== other);
     expect(hashOfClaim(one, sha256)).toMatch(/^[0-9a-f]{64}$/);
     expect(hashOfClaim(one, sha256)).not.toContain(one.slice(6, 12).toLowerCase());

@@ -1,5 +1,5 @@
 /** The rules of the access list, over any order of what may happen to it. */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { limits } from "../../../src/domain/limits.ts";
@@ -22,6 +22,7 @@ import {
   revokeClaim,
   revokePairing,
 } from "../../../src/machines/access/pairing.ts";
+import { property } from "../../support/property.ts";
 
 /** The access rules on a clock and a chance of their own. */
 class AccessWorld {
@@ -88,7 +89,7 @@ describe("pairing", () => {
     expect(access.approve(first?.code ?? "").outcome).toBe("unknown");
   });
 
-  property.prop([fc.array(fc.string({ minLength: 1 }), { minLength: 4, maxLength: 40 })])(
+  property([fc.array(fc.string({ minLength: 1 }), { minLength: 4, maxLength: 40 })])(
     "has at most three of an account wait, and another account none the less for it",
     (ids) => {
       const access = new AccessWorld();
@@ -202,7 +203,7 @@ describe("claims", () => {
     }),
     { minLength: 1, maxLength: 60 },
   );
-  property.prop([guesses])(
+  property([guesses])(
     "A17: of any guesses at most five are looked at within a lock's time, each account for itself",
     (list: readonly Guess[]) => {
       const access = new AccessWorld();
@@ -244,7 +245,7 @@ describe("lists", () => {
     expect(revoke(access.input, where)).toEqual([]);
   });
 
-  property.prop([fc.string({ minLength: 1 }), fc.string({ minLength: 1 })])(
+  property([fc.string({ minLength: 1 }), fc.string({ minLength: 1 })])(
     "A13: nobody but the very same id is taken back",
     (one, other) => {
       fc.pre(one !== other);

@@ -1,6 +1,6 @@
 /** Watch but remember: bounded by count and age, nothing lost without being counted. */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import {
   type BufferEntry,
   type ContextBuffer,
@@ -11,6 +11,7 @@ import {
   seedBuffer,
   takeBuffer,
 } from "../../../src/machines/batching/context-buffer.ts";
+import { property } from "../../support/property.ts";
 
 const entry = (n: number, at = n): BufferEntry => ({
   seq: n,
@@ -26,7 +27,7 @@ const hear = (buffer: ContextBuffer, from: number, count: number, size: number) 
 };
 
 describe("invariant 11: the newest, in arrival order, no more than the size", () => {
-  test.prop([fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 25 })])(
+  property([fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 25 })])(
     "after every observe",
     (count, size) => {
       let buffer = emptyBuffer;
@@ -46,7 +47,7 @@ describe("invariant 11: the newest, in arrival order, no more than the size", ()
 });
 
 describe("taking", () => {
-  test.prop([fc.array(fc.constantFrom(0, 99, 100, 101, 5_000), { maxLength: 30 })])(
+  property([fc.array(fc.constantFrom(0, 99, 100, 101, 5_000), { maxLength: 30 })])(
     "everything is shown, aged out or was dropped before, and counted as such",
     (ages) => {
       const now = 10_000;

@@ -1,8 +1,8 @@
 /**
  * Batches: which authors share one, when a window closes, what a full line does, what a turn takes.
  */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import type { Route } from "../../../src/domain/message.ts";
 import {
   closeDue,
@@ -13,6 +13,7 @@ import {
   gather,
   takeNext,
 } from "../../../src/machines/batching/inbox.ts";
+import { property } from "../../support/property.ts";
 
 const debounce = { idleMs: 500, maxMs: 2_000 };
 const place = (thread: string | null): Route => ({
@@ -93,19 +94,19 @@ describe("windows", () => {
       });
     });
 
-  test.prop([lines])("every line is in exactly one batch", (story) => {
+  property([lines])("every line is in exactly one batch", (story) => {
     const { closed, left } = play(story);
     const all = seqs([...closed, ...left]).flat();
     expect(all.sort((a, b) => a - b)).toEqual(story.map((_, seq) => seq));
   });
 
-  test.prop([lines])("batches close in the order of their first lines", (story) => {
+  property([lines])("batches close in the order of their first lines", (story) => {
     const { closed, left } = play(story);
     const firsts = seqs([...closed, ...left]).map(([first]) => first ?? -1);
     expect(firsts).toEqual([...firsts].sort((a, b) => a - b));
   });
 
-  test.prop([lines])("a batch is one author's, in one place, media by itself", (story) => {
+  property([lines])("a batch is one author's, in one place, media by itself", (story) => {
     const { closed, left } = play(story);
     for (const { messages } of [...closed, ...left]) {
       const said = messages.map(({ seq }) => story[seq]);
@@ -115,7 +116,7 @@ describe("windows", () => {
     }
   });
 
-  test.prop([lines])("no window is open longer than the cap", (story) => {
+  property([lines])("no window is open longer than the cap", (story) => {
     const { left } = play(story);
     for (const { firstAt, closesAt } of left) expect(closesAt - firstAt).toBeLessThanOrEqual(2_000);
   });
@@ -138,7 +139,7 @@ const flush = (seq: number, thread: string | null = null, backlog = true): Flush
 
 describe("the line", () => {
   const policy = fc.constantFrom("summarize" as const, "old" as const, "new" as const);
-  test.prop([fc.nat({ max: 30 }), fc.integer({ min: 1, max: 8 }), policy])(
+  property([fc.nat({ max: 30 }), fc.integer({ min: 1, max: 8 }), policy])(
     "never grows past its cap, and what it drops it names",
     (count, cap, drop) => {
       let inbox: readonly Flush[] = [];

@@ -6,7 +6,7 @@
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { withDocsTable } from "../../../scripts/reference/commands.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
@@ -16,6 +16,7 @@ import { commandsText, helpText, menuCommands } from "../../../src/machines/comm
 import { editedText, noOrders, readOrders } from "../../../src/machines/commands/parse-command.ts";
 import { shownSpans } from "../../../src/machines/commands/quoted-spans.ts";
 import { commandList, commandNamed } from "../../../src/machines/commands/table.ts";
+import { property } from "../../support/property.ts";
 
 const owner = { commandAuthorized: true, owner: true };
 const member = { commandAuthorized: true, owner: false };
@@ -289,12 +290,12 @@ describe("directives", () => {
 });
 
 describe("whatever is said", () => {
-  prop.prop([talk])("somebody without authority orders nothing", (text) => {
+  property([talk])("somebody without authority orders nothing", (text) => {
     expect(read(text, nobody)).toEqual(noOrders(text));
   });
 
   describe.each(wraps)("wrapped in %s", (_, wrap) => {
-    prop.prop([talk], { numRuns: 300 })("it orders nothing and stays as it is", (text) => {
+    property([talk], { numRuns: 300 })("it orders nothing and stays as it is", (text) => {
       const wrapped = wrap(text);
       expect(read(wrapped)).toEqual(noOrders(wrapped));
     });
@@ -311,7 +312,7 @@ describe("whatever is said", () => {
       expect([...kinds]).toContain(kind);
   });
 
-  prop.prop([talk])(
+  property([talk])(
     "directives take away only words that are theirs, and no second pass finds more",
     (text) => {
       const may = () => true;
@@ -325,7 +326,7 @@ describe("whatever is said", () => {
     },
   );
 
-  prop.prop([talk])("what is shown is a list of parts of the text, in order", (text) => {
+  property([talk])("what is shown is a list of parts of the text, in order", (text) => {
     let last = 0;
     for (const { from, to } of shownSpans(text)) {
       expect(from).toBeGreaterThanOrEqual(last);

@@ -1,5 +1,5 @@
 /** Commands of agents and plugins: named, found and offered, and never in the place of another. */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createExtensionCommands } from "../../../src/actors/commands/extension-commands.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
@@ -17,6 +17,7 @@ import {
 } from "../../../src/machines/commands/help.ts";
 import { noOrders, readOrders } from "../../../src/machines/commands/parse-command.ts";
 import { commandList, commandNamed } from "../../../src/machines/commands/table.ts";
+import { property } from "../../support/property.ts";
 
 const owner = { commandAuthorized: true, owner: true };
 const member = { commandAuthorized: true, owner: false };
@@ -98,7 +99,7 @@ describe("a further command", () => {
     expect(read("/owl:hoot").calls).toEqual([{ command: "owl:hoot", args: [] }]);
   });
 
-  prop.prop([fc.array(fc.tuple(word, anyWord), { maxLength: 6 }), anyWord])(
+  property([fc.array(fc.tuple(word, anyWord), { maxLength: 6 }), anyWord])(
     "is found by a short name only where no built-in and nobody else has it",
     (pairs, asked) => {
       const all = pairs.map(([from, name]) => extra(`${from}:${name}`));

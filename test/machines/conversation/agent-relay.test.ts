@@ -3,10 +3,11 @@
  * the line meanwhile; each message is passed on exactly once; and putting the conversation away at
  * any moment changes nothing.
  */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import { mustWait, passedId } from "../../../src/machines/conversation/agent-relay.ts";
+import { property } from "../../support/property.ts";
 import { type Overrides, Rig } from "../../support/runtime/conversation-rig.ts";
 
 const keys = ["agent:a:main", "agent:b:main", "agent:c:main", "agent:d:main"];
@@ -152,7 +153,7 @@ function play(list: Steps, settings: Overrides, away: boolean) {
 }
 
 describe.each(modes)("queue mode %s", (mode) => {
-  property.prop([steps], { numRuns: 80 })(
+  property([steps], { numRuns: 80 })(
     "nobody goes before his turn, every message is passed on once, nothing is left",
     (list) => {
       const { rig, expected } = play(list, { queue: { mode } }, false);
@@ -163,7 +164,7 @@ describe.each(modes)("queue mode %s", (mode) => {
     },
   );
 
-  property.prop([steps], { numRuns: 40 })("passivation at any moment changes nothing", (list) => {
+  property([steps], { numRuns: 40 })("passivation at any moment changes nothing", (list) => {
     const settings = { queue: { mode } };
     const [away, stayed] = [true, false].map((put) => play(list, settings, put).rig.log);
     expect(away).toEqual(stayed);

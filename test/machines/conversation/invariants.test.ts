@@ -1,10 +1,11 @@
 /** Promises of a conversation over whole stories, each with its positive twin. */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import type { Effect } from "../../../src/machines/events/effects.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import { modes, stories } from "../../support/machines/stories.ts";
+import { property } from "../../support/property.ts";
 import { Rig } from "../../support/runtime/conversation-rig.ts";
 
 const direct = { id: "dm", kind: "direct" } as const;
@@ -17,7 +18,7 @@ function running(): Rig {
 }
 
 describe("under any interleaving of events, stale ones included", () => {
-  test.prop([stories, modes, fc.constantFrom(1, 20)])(
+  property([stories, modes, fc.constantFrom(1, 20)])(
     "one decision a message, one outcome a turn, no reaction and no typing left behind",
     (story, mode, cap) => {
       const rig = new Rig({ holdSlots: true, settings: { queue: { mode, cap, drop: "old" } } });
@@ -68,7 +69,7 @@ function accountForAll(rig: Rig): void {
 }
 
 describe("invariant 3: what is no message decides nothing", () => {
-  test.prop([
+  property([
     fc.array(fc.constantFrom("edit", "delete", "reaction", "command", "membership"), {
       size: "+1",
     }),
@@ -156,7 +157,7 @@ describe("invariant 4: a credit starts at most one turn", () => {
 const stickyDefaults = { enabled: true, windowMs: 900_000, holdDuringTurn: true };
 
 describe("invariant 9: backing off does not undo itself", () => {
-  test.prop([fc.nat({ max: 8 }), fc.boolean()])(
+  property([fc.nat({ max: 8 }), fc.boolean()])(
     "however many deliveries follow in the same turn, the ledger stays empty",
     (blocks, whileRunning) => {
       const rig = running();
@@ -262,7 +263,7 @@ describe("invariant 10: the guard acts exactly when its limits were reached", ()
 });
 
 describe("invariants 11 and 12: the buffer", () => {
-  test.prop([
+  property([
     fc.array(fc.constantFrom(0, 0, 0, 1, 2, 3), { maxLength: 60, size: "max" }),
     fc.nat({ max: 6 }),
   ])(
@@ -305,7 +306,7 @@ describe("invariants 11 and 12: the buffer", () => {
 });
 
 describe("invariant 14: brought back at any point, a conversation goes on the same", () => {
-  test.prop([stories, modes, fc.nat(), fc.constantFrom("group", "direct")])(
+  property([stories, modes, fc.nat(), fc.constantFrom("group", "direct")])(
     "the effects of every later event are the same",
     (story, mode, cutAt, kind) => {
       const chat = kind === "direct" ? { chat: direct } : {};

@@ -3,10 +3,11 @@
  * window, stale events in between, and the conversation put away and brought back at any point. On
  * failure fast-check prints seed, path and replayPath.
  */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
+import { property } from "../../support/property.ts";
 import { Model, type ModelLimits } from "../../support/runtime/conversation-model.ts";
 import { Rig } from "../../support/runtime/conversation-rig.ts";
 
@@ -241,7 +242,7 @@ describe("the chart does what the plain model does", () => {
     limitsOf({ sliding: true, size: 1, trips: 1, mutes: 2 }),
   ]) {
     const { mode, sliding } = limits;
-    test.prop([talks], { numRuns: 300 })(
+    property([talks], { numRuns: 300 })(
       `in every talk (${mode}, ${sliding ? "sliding" : "one-shot"})`,
       (commands) => {
         fc.modelRun(() => setUp(limits), commands);

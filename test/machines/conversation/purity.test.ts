@@ -3,8 +3,8 @@
  * frozen snapshots gives, step by step, the states, the context and the effects of the running actor.
  */
 import { isDeepStrictEqual } from "node:util";
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { createActor, initialTransition, type SnapshotFrom, transition } from "xstate";
 import { conversationLogic } from "../../../src/actors/host/conversation-stepper.ts";
 import { type StepEvent, stepEvent } from "../../../src/machines/conversation/message-analysis.ts";
@@ -12,6 +12,7 @@ import { conversationMachine } from "../../../src/machines/conversation.machine.
 import type { Effect, EmittedEffect } from "../../../src/machines/events/effects.ts";
 import { createRandomStory } from "../../support/machines/random-story.ts";
 import { modes, stories } from "../../support/machines/stories.ts";
+import { property } from "../../support/property.ts";
 import { rounds } from "../../support/rounds.ts";
 import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
 
@@ -66,7 +67,7 @@ const emittedForm = (effects: readonly Effect[]): unknown[] =>
   });
 
 describe("transition() on frozen snapshots", () => {
-  test.prop([stories, modes, fc.constantFrom(1, 20)], { numRuns: 60 })(
+  property([stories, modes, fc.constantFrom(1, 20)], { numRuns: 60 })(
     "plays every story as the running actors do, XState's and ours",
     (story, mode, cap) => {
       const rig = new Rig({ holdSlots: true, settings: { queue: { mode, cap, drop: "old" } } });

@@ -1,5 +1,5 @@
 /** Which agents a line calls where several agents hear it: names anywhere in its author's own words. */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { callAtStart, narrowTo } from "../../../src/machines/engagement/called-agents.ts";
 import {
@@ -7,6 +7,7 @@ import {
   explainEngagement,
 } from "../../../src/machines/engagement/engagement.ts";
 import { engagementInputs } from "../../../src/testing/arbitraries.ts";
+import { property } from "../../support/property.ts";
 
 const agents = [
   { name: "Scout", aliases: ["Scout", "boss"] },
@@ -52,7 +53,7 @@ describe("a line", () => {
   });
 });
 
-property.prop([fc.string(), fc.array(fc.constantFrom("scout", "ROVER", "boss", "Straße", "x"))])(
+property([fc.string(), fc.array(fc.constantFrom("scout", "ROVER", "boss", "Straße", "x"))])(
   "every called agent has a name in the text, and nobody else is",
   (noise, said) => {
     const text = [noise.replaceAll(/[>:@]/gu, ""), ...said].join(" ");
@@ -66,7 +67,7 @@ property.prop([fc.string(), fc.array(fc.constantFrom("scout", "ROVER", "boss", "
   },
 );
 
-property.prop([engagementInputs, fc.array(fc.string({ minLength: 1 }), { minLength: 1 })])(
+property([engagementInputs, fc.array(fc.string({ minLength: 1 }), { minLength: 1 })])(
   "who is not called observes whatever else is so, keeps every credit, and why names the others",
   (input, names) => {
     const called = { ...input, message: { ...input.message, namesOnly: names } };

@@ -2,8 +2,8 @@
  * The invariants of the ladder as properties, each safety claim with its positive twin, and a
  * histogram that shows every rung is reached by the generators that claim so.
  */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import type { EngagementInput, Rule } from "../../../src/domain/decision.ts";
 import { rules as allRules } from "../../../src/domain/decision.ts";
 import {
@@ -13,6 +13,7 @@ import {
 import { effectiveHumans } from "../../../src/machines/engagement/humans.ts";
 import { authorIds, engagementInputs, sampleNames } from "../../../src/testing/arbitraries.ts";
 import { referenceVerdict } from "../../../src/testing/reference-ladder.ts";
+import { property } from "../../support/property.ts";
 
 /** A quiet room of two people, plain ladder; `over` changes parts of it. */
 function input(over: {
@@ -81,7 +82,7 @@ const withRules = (one: EngagementInput, rules: Partial<EngagementInput["rules"]
 });
 
 describe("invariant 1: total, deterministic, changes nothing", () => {
-  test.prop([engagementInputs])("a frozen input is decided, twice the same", (one) => {
+  property([engagementInputs])("a frozen input is decided, twice the same", (one) => {
     const before = structuredClone(one);
     const verdict = decideEngagement(freeze(one));
     expect(decideEngagement(one)).toEqual(verdict);
@@ -90,14 +91,14 @@ describe("invariant 1: total, deterministic, changes nothing", () => {
     expect(allRules).toContain(verdict.rule);
   });
 
-  test.prop([engagementInputs], { numRuns: 1_000 })(
+  property([engagementInputs], { numRuns: 1_000 })(
     "the ladder decides as the plain reference does",
     (one) => {
       expect(decideEngagement(one)).toEqual(referenceVerdict(one));
     },
   );
 
-  test.prop([engagementInputs])("explaining comes to the same verdict as deciding", (one) => {
+  property([engagementInputs])("explaining comes to the same verdict as deciding", (one) => {
     const { verdict, rungs } = explainEngagement(one);
     expect(verdict).toEqual(decideEngagement(one));
     const matched = rungs.findIndex(({ outcome }) => outcome === "matched");
@@ -123,7 +124,7 @@ describe("invariant 2: a trigger that is on always engages", () => {
       },
     })),
   );
-  test.prop([triggered])("dm, mention and reply engage whatever else is set", (one) => {
+  property([triggered])("dm, mention and reply engage whatever else is set", (one) => {
     const { decision, rule, credit } = decideEngagement(one);
     expect(decision).toBe("engage");
     expect(isStructural(rule)).toBe(true);
@@ -141,7 +142,7 @@ describe("invariant 2: a trigger that is on always engages", () => {
 });
 
 describe("invariant 4: credits end", () => {
-  test.prop([engagementInputs])("a credit at or past its end engages nobody", (one) => {
+  property([engagementInputs])("a credit at or past its end engages nobody", (one) => {
     const dead = Object.fromEntries(
       Object.keys(one.credits).map((author, index) => [author, one.now - index]),
     );
@@ -177,7 +178,7 @@ describe("invariant 4: credits end", () => {
 });
 
 describe("invariant 5: addressed elsewhere keeps the credit", () => {
-  test.prop([engagementInputs])("the verdict never spends what it says is kept", (one) => {
+  property([engagementInputs])("the verdict never spends what it says is kept", (one) => {
     const { rule, credit, decision } = decideEngagement(one);
     expect(rule === "addressed-elsewhere").toBe(credit === "kept");
     if (credit === "kept") expect(decision).toBe("observe");
@@ -212,7 +213,7 @@ describe("invariant 5: addressed elsewhere keeps the credit", () => {
 });
 
 describe("invariant 6: more names engage more, fewer triggers engage less", () => {
-  test.prop([engagementInputs, fc.constantFrom(...sampleNames)])(
+  property([engagementInputs, fc.constantFrom(...sampleNames)])(
     "adding an alias never turns engage into observe",
     (one, alias) => {
       const before = decideEngagement(one);
@@ -220,7 +221,7 @@ describe("invariant 6: more names engage more, fewer triggers engage less", () =
       if (before.decision === "engage") expect(after.decision).toBe("engage");
     },
   );
-  test.prop([engagementInputs, fc.constantFrom("dm", "mention", "reply")])(
+  property([engagementInputs, fc.constantFrom("dm", "mention", "reply")])(
     "removing a trigger never turns observe into engage",
     (one, gone) => {
       const trigger = one.rules.trigger.filter((kept) => kept !== gone);
@@ -237,7 +238,7 @@ describe("invariant 6: more names engage more, fewer triggers engage less", () =
 });
 
 describe("invariant 7: a bot never rides the fallback for people", () => {
-  test.prop([engagementInputs])("a bot author never engages by solo-human or always", (one) => {
+  property([engagementInputs])("a bot author never engages by solo-human or always", (one) => {
     const { rule } = decideEngagement({ ...one, message: { ...one.message, authorIsBot: true } });
     expect(["solo-human", "always"]).not.toContain(rule);
   });
@@ -248,7 +249,7 @@ describe("invariant 7: a bot never rides the fallback for people", () => {
 });
 
 describe("invariant 8: among several people nobody is answered unasked", () => {
-  test.prop([engagementInputs])("untriggered, uncredited, alias-free lines are observed", (one) => {
+  property([engagementInputs])("untriggered, uncredited, alias-free lines are observed", (one) => {
     const quiet: EngagementInput = {
       ...withRules(one, { activation: "ladder", aliases: [] }),
       message: { ...one.message, isDirect: false, mentionsSelf: false, repliesToSelf: false },
@@ -267,7 +268,7 @@ describe("invariant 8: among several people nobody is answered unasked", () => {
 
 describe("invariant 13: names of things do not matter", () => {
   const renamed = (id: string) => `x-${[...id].reverse().join("")}`;
-  test.prop([engagementInputs])("renaming every id changes no decision", (one) => {
+  property([engagementInputs])("renaming every id changes no decision", (one) => {
     const other: EngagementInput = {
       ...one,
       message: { ...one.message, authorId: renamed(one.message.authorId) },
@@ -282,7 +283,7 @@ describe("invariant 13: names of things do not matter", () => {
     };
     expect(decideEngagement(other)).toEqual(decideEngagement(one));
   });
-  test.prop([engagementInputs])("the order of config lists and of people changes none", (one) => {
+  property([engagementInputs])("the order of config lists and of people changes none", (one) => {
     const other: EngagementInput = {
       ...withRules(one, {
         trigger: one.rules.trigger.toReversed(),
@@ -296,7 +297,7 @@ describe("invariant 13: names of things do not matter", () => {
 });
 
 describe("invariant 16: text matters only by the names in it", () => {
-  test.prop([engagementInputs, fc.string({ unit: "grapheme" })])(
+  property([engagementInputs, fc.string({ unit: "grapheme" })])(
     "other words that name nobody change no decision",
     (one, words) => {
       const silent = (text: string) => ({ ...one, message: { ...one.message, text } });
@@ -318,7 +319,7 @@ describe("invariant 16: text matters only by the names in it", () => {
 });
 
 describe("activation", () => {
-  test.prop([engagementInputs])("mention: only rule 1 and our names engage", (one) => {
+  property([engagementInputs])("mention: only rule 1 and our names engage", (one) => {
     const { rule } = decideEngagement(withRules(one, { activation: "mention" }));
     expect(["dm", "mention", "reply", "alias", "default"]).toContain(rule);
   });

@@ -1,8 +1,8 @@
 /**
  * Who counts as here: speakers of a week, believed member reads, and what a flood cannot push out.
  */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import type { Participant } from "../../../src/domain/decision.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import {
@@ -12,6 +12,7 @@ import {
   isPresent,
   noteSpeaker,
 } from "../../../src/machines/engagement/humans.ts";
+import { property } from "../../support/property.ts";
 
 const day = 86_400_000;
 const now = 100 * day;
@@ -116,7 +117,7 @@ describe("remembering speakers", () => {
     fc.record({ id: fc.integer({ min: 0, max: 200 }).map(String), isBot: fc.boolean() }),
     { minLength: 1, maxLength: 400 },
   );
-  test.prop([speakers], { numRuns: 50 })(
+  property([speakers], { numRuns: 50 })(
     "people and bots are capped apart, the latest stay, the speaker is always in",
     (line) => {
       let participants: readonly Participant[] = [];

@@ -1,12 +1,13 @@
 /** The guard trips if and only if a limit was reached since a human last spoke. */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import {
   countPeerTurn,
   noCounters,
   reachedHardLimit,
   reachedLimit,
 } from "../../../src/machines/engagement/loop-guard.ts";
+import { property } from "../../support/property.ts";
 
 const settings = { maxConsecutive: 5, maxInWindow: 5, windowMs: 60_000, hardLimit: 20 };
 
@@ -27,7 +28,7 @@ describe("invariant 10: active exactly when the limits were reached", () => {
     windowMs: fc.constantFrom(1, 60_000),
     hardLimit: fc.constantFrom(0, 1, 20),
   });
-  test.prop([steps, limitsOf])(
+  property([steps, limitsOf])(
     "counted step by step as counted from the whole story",
     (story, given) => {
       let counters = noCounters;

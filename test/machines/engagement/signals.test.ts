@@ -1,9 +1,10 @@
 /** Facts come from the platform's structure; what it did not report stays unknown. */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 import { ownWords, type SignalFacts, signalsOf } from "../../../src/machines/engagement/signals.ts";
 import { inboundInputs } from "../../../src/testing/arbitraries.ts";
+import { property } from "../../support/property.ts";
 import { growthOver16, linearMax } from "../../support/runtime/growth.ts";
 
 const signals = (over: Partial<InboundInput>, facts: Partial<SignalFacts> = {}) =>
@@ -93,7 +94,7 @@ const origins = fc.record(
   { requiredKeys: [] },
 );
 
-property.prop([
+property([
   inboundInputs,
   fc.record(
     { quote: fc.record({ text: label, from: origins }, { requiredKeys: [] }), title: label },

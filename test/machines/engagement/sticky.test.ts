@@ -1,6 +1,6 @@
 /** The ledger: granted, spent, dead on time, and never alive again. */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { limits } from "../../../src/domain/limits.ts";
 import {
   grantCredits,
@@ -9,6 +9,7 @@ import {
   type StickyLedger,
   spendCredit,
 } from "../../../src/machines/engagement/sticky.ts";
+import { property } from "../../support/property.ts";
 
 const authors = fc.constantFrom("ann", "bo", "constructor", "__proto__");
 const instants = fc.integer({ min: 0, max: 10_000 });
@@ -17,7 +18,7 @@ const ledgers: fc.Arbitrary<StickyLedger> = fc
   .map((rows) => Object.fromEntries(rows));
 
 describe("sticky credits", () => {
-  test.prop([ledgers, authors, instants, fc.integer({ min: 1, max: 5_000 })])(
+  property([ledgers, authors, instants, fc.integer({ min: 1, max: 5_000 })])(
     "a grant lives strictly until its end, for any id",
     (ledger, author, now, windowMs) => {
       const granted = grantCredits(ledger, [author], now, windowMs);
@@ -27,7 +28,7 @@ describe("sticky credits", () => {
     },
   );
 
-  test.prop([ledgers, authors, instants])(
+  property([ledgers, authors, instants])(
     "a spent credit is gone, the others stay",
     (ledger, author, now) => {
       const spent = spendCredit(ledger, author);
@@ -38,7 +39,7 @@ describe("sticky credits", () => {
     },
   );
 
-  test.prop([ledgers, instants, instants])(
+  property([ledgers, instants, instants])(
     "what was seen expired stays expired when the clock is set back",
     (ledger, now, back) => {
       const cleaned = removeExpiredCredits(ledger, now);
@@ -50,7 +51,7 @@ describe("sticky credits", () => {
     },
   );
 
-  test.prop([ledgers, instants])("nothing is changed in place", (ledger, now) => {
+  property([ledgers, instants])("nothing is changed in place", (ledger, now) => {
     Object.freeze(ledger);
     expect(() => {
       grantCredits(ledger, ["ann"], now, 10);

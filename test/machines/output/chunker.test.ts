@@ -1,13 +1,14 @@
 /**
  * The chunker: what may be sent as one message, and that nothing of an answer is lost on the way.
  */
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   type Block,
   type ChunkerOptions,
   createChunker,
 } from "../../../src/machines/output/chunker.ts";
+import { property } from "../../support/property.ts";
 
 /** Feeds a text in pieces of the given sizes (the last one repeated). */
 function chunk(text: string, options: ChunkerOptions, sizes: readonly number[] = []): Block[] {
@@ -71,14 +72,14 @@ const options = fc
 const sizes = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 40 });
 
 describe("whatever the text", () => {
-  property.prop([texts, options, sizes])(
+  property([texts, options, sizes])(
     "any split into deltas gives the same blocks",
     (text, given, deltas) => {
       expect(chunk(text, given, deltas)).toEqual(chunk(text, given));
     },
   );
 
-  property.prop([texts, options])(
+  property([texts, options])(
     "a block is its place in the source, and no more than maxChars",
     (text, given) => {
       for (const { text: whole, from, to, opens, closes } of chunk(text, given)) {
@@ -89,7 +90,7 @@ describe("whatever the text", () => {
     },
   );
 
-  property.prop([texts, options])(
+  property([texts, options])(
     "nothing is lost but whitespace that would be alone",
     (text, given) => {
       let at = 0;
@@ -102,7 +103,7 @@ describe("whatever the text", () => {
     },
   );
 
-  property.prop([texts, options])(
+  property([texts, options])(
     "where no whitespace runs long, the blocks give back the text",
     (text, given) => {
       const short = text.replace(/\s{9,}/gu, "\n").trimEnd();
@@ -112,25 +113,22 @@ describe("whatever the text", () => {
     },
   );
 
-  property.prop([texts, options])("the last block, and no other, is final", (text, given) => {
+  property([texts, options])("the last block, and no other, is final", (text, given) => {
     const blocks = chunk(text, given);
     expect(blocks.map(({ final }) => final)).toEqual(blocks.map((_, i) => i === blocks.length - 1));
     expect(blocks.length > 0).toBe(text.trim() !== "");
   });
 
-  property.prop([texts, options])(
-    "a fence that a block closes is opened by the next",
-    (text, given) => {
-      const blocks = chunk(text, given);
-      for (const [index, { closes }] of blocks.slice(0, -1).entries()) {
-        const opens = blocks[index + 1]?.opens ?? "";
-        expect(opens.trimStart().startsWith(closes.trim())).toBe(true);
-        expect(opens === "").toBe(closes === "");
-      }
-    },
-  );
+  property([texts, options])("a fence that a block closes is opened by the next", (text, given) => {
+    const blocks = chunk(text, given);
+    for (const [index, { closes }] of blocks.slice(0, -1).entries()) {
+      const opens = blocks[index + 1]?.opens ?? "";
+      expect(opens.trimStart().startsWith(closes.trim())).toBe(true);
+      expect(opens === "").toBe(closes === "");
+    }
+  });
 
-  property.prop([fc.string({ unit: "grapheme", minLength: 1, maxLength: 400 }), options])(
+  property([fc.string({ unit: "grapheme", minLength: 1, maxLength: 400 }), options])(
     "no cut falls inside a character",
     (text, given) => {
       const largest = Math.max(

@@ -2,8 +2,9 @@
  * Cuts in Markdown: the blocks, rendered one by one, say what the whole says. The parser that
  * renders is the reference; the texts are CommonMark's own examples and made-up ones.
  */
-import { fc, test as property } from "@fast-check/vitest";
+
 import { tests as examples } from "commonmark-spec";
+import fc from "fast-check";
 import { micromark } from "micromark";
 import { gfmStrikethrough, gfmStrikethroughHtml } from "micromark-extension-gfm-strikethrough";
 import { gfmTable, gfmTableHtml } from "micromark-extension-gfm-table";
@@ -13,6 +14,7 @@ import {
   type ChunkerOptions,
   createChunker,
 } from "../../../src/machines/output/chunker.ts";
+import { property } from "../../support/property.ts";
 import { rounds } from "../../support/rounds.ts";
 
 const chunk = (text: string, options: ChunkerOptions, size = text.length): Block[] => {
@@ -108,7 +110,7 @@ const answers = fc
   .map((all) => all.map(([mark, text]) => mark + text).join("\n\n"));
 
 describe("blocks of an answer with spans", () => {
-  property.prop([answers, fc.integer({ min: 220, max: 500 })], { numRuns: 200 })(
+  property([answers, fc.integer({ min: 220, max: 500 })], { numRuns: 200 })(
     "say what the whole says",
     (text, maxChars) => {
       const blocks = chunk(text, { minChars: Math.floor(maxChars / 2), maxChars });
@@ -116,7 +118,7 @@ describe("blocks of an answer with spans", () => {
     },
   );
 
-  property.prop([answers, fc.integer({ min: 60, max: 400 }), fc.integer({ min: 1, max: 90 })])(
+  property([answers, fc.integer({ min: 60, max: 400 }), fc.integer({ min: 1, max: 90 })])(
     "are the same however the text arrived, and no longer than allowed",
     (text, maxChars, size) => {
       const options = { minChars: Math.floor(maxChars / 2), maxChars };

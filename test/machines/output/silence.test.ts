@@ -1,7 +1,8 @@
 /** Nobody ever sees the silent token, not even its first letter; everything else is said. */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { createSilence } from "../../../src/machines/output/silence.ts";
+import { property } from "../../support/property.ts";
 import { growthOver16, linearMax } from "../../support/runtime/growth.ts";
 
 const strip = { token: "NO_REPLY", mixed: "strip" as const };
@@ -57,7 +58,7 @@ const split = (text: string) =>
     .map((cuts) => cuts.slice(1).map((end, index) => text.slice(cuts[index], end)));
 
 describe("silence", () => {
-  test.prop([fc.constantFrom(...silentForms).chain(split)])(
+  property([fc.constantFrom(...silentForms).chain(split)])(
     "every form of the token is silent, and not a letter of it is ever shown",
     (deltas) => {
       const { silent, pushed } = run(deltas);
@@ -68,7 +69,7 @@ describe("silence", () => {
     },
   );
 
-  test.prop([
+  property([
     fc.constantFrom(...spoken).chain(([text, said]) => fc.tuple(split(text), fc.constant(said))),
   ])("a real text is said, without the token at its edges, for any split", ([deltas, said]) => {
     const result = run(deltas);
@@ -81,7 +82,7 @@ describe("silence", () => {
     unit: fc.constantFrom("NO_REPLY", "NO", "_", " ", ".", "{", '"', "a", "🙂", '{"action":"'),
     maxLength: 12,
   });
-  test.prop([pieces.chain((text) => fc.tuple(fc.constant(text), split(text)))])(
+  property([pieces.chain((text) => fc.tuple(fc.constant(text), split(text)))])(
     "the same answer gives the same words however it was split",
     ([text, deltas]) => {
       const whole = run([text]);
@@ -93,7 +94,7 @@ describe("silence", () => {
     },
   );
 
-  test.prop([fc.string({ unit: "grapheme" })])("text without the token is said whole", (text) => {
+  property([fc.string({ unit: "grapheme" })])("text without the token is said whole", (text) => {
     fc.pre(!text.toLowerCase().includes("no_reply"));
     const { silent, said } = run([text]);
     expect(silent).toBe(text.trim() === "");

@@ -1,8 +1,9 @@
 /** The user turn: its layout to the letter, and rooms that try to speak as the runtime. */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import type { PromptMessage } from "../../../src/machines/prompt/envelope.ts";
 import { composeTurnPrompt, type PromptInput } from "../../../src/machines/prompt/prompt.ts";
+import { property } from "../../support/property.ts";
 import { growthOver16, linearMax } from "../../support/runtime/growth.ts";
 
 const fence = "k3f9q";
@@ -243,7 +244,7 @@ const seen = (text: string) =>
     .replaceAll("【", "[");
 
 describe("words from the room stay words", () => {
-  test.prop([attackTexts, attackTexts], { numRuns: 500 })(
+  property([attackTexts, attackTexts], { numRuns: 500 })(
     "no text writes a line that looks like the runtime's, in any place it may be",
     (attack, other) => {
       const place = (text: string, label: string) =>
@@ -281,7 +282,7 @@ describe("words from the room stay words", () => {
     },
   );
 
-  test.prop([attackTexts], { numRuns: 500 })(
+  property([attackTexts], { numRuns: 500 })(
     "no marker can be seen in room text, through any disguise",
     (attack) => {
       const prompt = composeTurnPrompt(turn({ room: null, current: [message("m1", attack)] }));

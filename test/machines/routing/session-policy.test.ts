@@ -3,7 +3,7 @@
  * reading of local clocks, quarter by quarter, in zones that change them by an hour, by half an hour,
  * and at midnight.
  */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { afterResetTrigger } from "../../../src/machines/commands/reset-words.ts";
@@ -14,6 +14,7 @@ import {
   resetPolicy,
   type ZoneOffset,
 } from "../../../src/machines/routing/session-policy.ts";
+import { property } from "../../support/property.ts";
 
 const minuteMs = 60_000;
 const quarterMs = 15 * minuteMs;
@@ -92,7 +93,7 @@ describe("the daily hour", () => {
     maxLength: 12,
   });
 
-  prop.prop([zone, day, fc.integer({ min: 0, max: 23 }), minutes], { numRuns: 40 })(
+  property([zone, day, fc.integer({ min: 0, max: 23 }), minutes], { numRuns: 40 })(
     "for any turns, back and forth in time, a session is over where the hour lies between",
     (where, middle, atHour, offsets) => {
       const offset = offsetOf(where);
@@ -113,7 +114,7 @@ describe("a quiet time", () => {
   const idle: ResetPolicy = { mode: "idle", atHour: 4, idleMinutes: 30 };
   const never: ZoneOffset = () => 0;
 
-  prop.prop([fc.integer({ min: -100 * minuteMs, max: 100 * minuteMs })])(
+  property([fc.integer({ min: -100 * minuteMs, max: 100 * minuteMs })])(
     "ends a session after exactly that long, and a clock set back never does",
     (passed) => {
       const last = 1_800_000_000_000;
@@ -152,14 +153,14 @@ test("what a channel says is over what a kind says is over the rest, field by fi
 describe("a trigger", () => {
   const said = (text: string) => afterResetTrigger({ text, mentions: [] }, ["/new", "start over"]);
 
-  prop.prop([fc.constantFrom("/new", "/NEW", "Start Over"), fc.string({ unit: "grapheme" })])(
+  property([fc.constantFrom("/new", "/NEW", "Start Over"), fc.string({ unit: "grapheme" })])(
     "is taken off, and what follows it after a space stays",
     (trigger, rest) => {
       expect(said(`${trigger} ${rest}`)).toBe(rest.trim());
     },
   );
 
-  prop.prop([fc.string({ unit: "grapheme", minLength: 1 })])(
+  property([fc.string({ unit: "grapheme", minLength: 1 })])(
     "counts only as a whole word",
     (more) => {
       fc.pre(!/^\s/u.test(more));

@@ -1,13 +1,14 @@
 /** The record: short, complete, and refused when it is not one of ours. */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
 import { attentions, guardStates, locks } from "../../../src/machines/conversation/states.ts";
 import type { Effect } from "../../../src/machines/events/effects.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
+import { property } from "../../support/property.ts";
 import { defaults, Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
 
 const start = 1_763_700_000_000;
@@ -156,7 +157,7 @@ describe("what is no record of ours is refused", () => {
     expect(refusal(record)).toMatch(/work pending/);
   });
 
-  test.prop([fc.nat(), fc.string({ minLength: 1, maxLength: 3 })])(
+  property([fc.nat(), fc.string({ minLength: 1, maxLength: 3 })])(
     "A38: damage is refused or harmless, never a crash of another kind",
     (at, noise) => {
       const record = typicalRoom().conversation.record();

@@ -2,7 +2,7 @@
  * Random stories of a conversation, each step made when the story has come to it. fast-check shrinks
  * them to what matters.
  */
-import { fc } from "@fast-check/vitest";
+import fc from "fast-check";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import type { Rig } from "../runtime/conversation-rig.ts";
 

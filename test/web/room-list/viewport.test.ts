@@ -1,8 +1,9 @@
 /** Where the Rooms page looks: said with the stream, and by one question at a time after that. */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import type { RoomsLook } from "../../../src/daemon/api-types/rooms.ts";
 import { rowsAround, Viewport } from "../../../web/src/room-list/viewport.ts";
+import { property } from "../../support/property.ts";
 
 const first: RoomsLook = {
   filter: "all",
@@ -106,7 +107,7 @@ describe("where the page looks", () => {
   });
 });
 
-test.prop([
+property([
   fc.integer({ min: 0, max: 10_000 }),
   fc.integer({ min: 1, max: 120 }),
   fc.integer({ min: 0, max: 23 }),

@@ -16,6 +16,7 @@ import {
   type Line,
   scenarioLines,
 } from "../../../web/src/simulator/scenario.ts";
+import { anyCharacter } from "../../support/property.ts";
 
 const agent = { id: "main", name: "Scout" };
 const everyone = [...firstCast, agentMember(agent)];
@@ -64,7 +65,7 @@ describe("mentions in the simulated room", () => {
 
 describe("the simulated room as a scenario", () => {
   test("every room is a scenario that the runtime accepts", () => {
-    const texts = fc.array(fc.string({ unit: "binary", maxLength: 80 }), { maxLength: 8 });
+    const texts = fc.array(fc.string({ unit: anyCharacter, maxLength: 80 }), { maxLength: 8 });
     fc.assert(
       fc.property(texts, texts, (said, [draft]) => {
         const lines = said.map((text, index) => lineOf(`m${index}`, index * 1_000, text));

@@ -1,11 +1,12 @@
 /** Markdown as Telegram shows it: what is marked, what stays text, where a long text is cut. */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { renderMarkdown } from "../../../../src/adapters/channels/telegram/markdown.ts";
 import {
   type Rendered,
   splitRendered,
 } from "../../../../src/adapters/channels/telegram/rendering.ts";
+import { property } from "../../../support/property.ts";
 import { growthOver16, linearMax } from "../../../support/runtime/growth.ts";
 
 /** `text` with each entity as `type(what it covers)`. */
@@ -113,18 +114,18 @@ describe("markdown for Telegram", () => {
     )
     .map((parts) => parts.join(""));
 
-  prop.prop([soup])("entities lie inside the text and inside each other", (markdown) => {
+  property([soup])("entities lie inside the text and inside each other", (markdown) => {
     wellNested(renderMarkdown(markdown));
   });
 
-  prop.prop([fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 200 })])(
+  property([fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1, maxLength: 200 })])(
     "words without markup come through as they are",
     (words) => {
       expect(renderMarkdown(words.join(" ")).text).toBe(words.join(" "));
     },
   );
 
-  prop.prop([soup, fc.integer({ min: 20, max: 60 })])(
+  property([soup, fc.integer({ min: 20, max: 60 })])(
     "a cut text keeps every visible character, in pieces within the limit",
     (markdown, limit) => {
       const whole = renderMarkdown(markdown);

@@ -3,11 +3,12 @@
  * never moves past what is not durable. The mix is random; its seed is printed by fast-check on
  * failure.
  */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect } from "vitest";
 import { telegramChannel } from "../../../../src/adapters/channels/telegram/channel.ts";
 import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";
 import { openChannel } from "../../../../src/testing/open-channel.ts";
+import { property } from "../../../support/property.ts";
 import type { Fault } from "../../../support/servers/faults.ts";
 import { sampleToken, startTelegramServer } from "../../../support/servers/telegram.ts";
 
@@ -50,7 +51,7 @@ const storms = fc
     ),
   );
 
-prop.prop([storms], { numRuns: 6, endOnFailure: true })(
+property([storms], { numRuns: 6, endOnFailure: true })(
   "everything said arrives, in order, whatever goes wrong on the way",
   async (steps) => {
     const server = await startTelegramServer();
@@ -89,5 +90,4 @@ prop.prop([storms], { numRuns: 6, endOnFailure: true })(
     heard.push(...channel.identities());
     expect([...new Set(heard)]).toEqual(said);
   },
-  60_000,
 );

@@ -5,7 +5,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { table } from "../../../../src/daemon/cli/lib/command.ts";
 import { renderLine } from "../../../../src/daemon/cli/output/event-line.ts";
@@ -15,6 +15,7 @@ import { cleanField } from "../../../../src/daemon/observability/log.ts";
 import type { DecisionLine, SendLine } from "../../../../src/domain/stream.ts";
 import { builtMain } from "../../../support/built/files.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
+import { property } from "../../../support/property.ts";
 
 /** What a terminal might obey, colours of our own aside. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: looking for them is the point
@@ -47,7 +48,7 @@ describe("a line of the stream", () => {
     status: "sent",
   });
 
-  prop.prop([hostile])("is one harmless line, whatever the room says", (text) => {
+  property([hostile])("is one harmless line, whatever the room says", (text) => {
     for (const line of [decision(text), send(text)]) {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
       const shown = renderLine(line, true).replaceAll(/\u001b\[\d+m/g, "");
@@ -55,7 +56,7 @@ describe("a line of the stream", () => {
     }
   });
 
-  prop.prop([hostile])("as JSON parses back to the same, and is harmless, too", (text) => {
+  property([hostile])("as JSON parses back to the same, and is harmless, too", (text) => {
     const json = safeJson(send(text));
     expect(json).not.toMatch(unsafe);
     expect(JSON.parse(json)).toEqual(send(text));
@@ -69,7 +70,7 @@ describe("a line of the stream", () => {
 });
 
 describe("a log field", () => {
-  prop.prop([hostile])("is one harmless line", (text) => {
+  property([hostile])("is one harmless line", (text) => {
     expect(JSON.stringify(cleanField({ [text]: [text, { text }] }, []))).not.toMatch(unsafe);
   });
 

@@ -2,7 +2,7 @@
  * How text is laid out on a terminal: rows that fit and lose no letter, Markdown as styles from a
  * closed list, and nothing that a terminal would obey, whatever an agent writes.
  */
-import { fc, test as prop } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { terminalText } from "../../../../src/daemon/cli/output/markdown.ts";
 import {
@@ -11,6 +11,7 @@ import {
   wrapLine,
   wrapText,
 } from "../../../../src/daemon/cli/output/wrap.ts";
+import { property } from "../../../support/property.ts";
 
 const letters = fc.string({
   unit: fc.constantFrom("a", "b", "-", " ", " ", "日", "é", "e\u0301", "👨‍👩‍👧", "⚠️"),
@@ -32,7 +33,7 @@ describe("a line in rows", () => {
   const rowsOf = (line: string, shape: Parameters<typeof wrapLine>[1]) =>
     wrapLine(line, shape).map(({ from, to }) => line.slice(from, to));
 
-  prop.prop([letters, shapes])("no row is wider than the screen", (line, shape) => {
+  property([letters, shapes])("no row is wider than the screen", (line, shape) => {
     const { columns, hang } = shape;
     for (const [index, row] of rowsOf(line, shape).entries()) {
       const room = index === 0 ? columns : Math.max(1, columns - hang);
@@ -46,12 +47,12 @@ describe("a line in rows", () => {
     expect(rowsOf("   aaa", { columns: 2 })).toEqual(["", "aa", "a"]);
   });
 
-  prop.prop([letters, shapes])("loses no letter and adds none", (line, shape) => {
+  property([letters, shapes])("loses no letter and adds none", (line, shape) => {
     const bare = (text: string) => (shape.at === "any" ? text : text.replaceAll(" ", ""));
     expect(bare(rowsOf(line, shape).join(""))).toBe(bare(line));
   });
 
-  prop.prop([fc.array(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1 })])(
+  property([fc.array(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1 })])(
     "ends between words where they fit",
     (words) => {
       const rows = rowsOf(words.join(" "), { columns: 8 });
@@ -107,7 +108,7 @@ describe("Markdown on a terminal", () => {
       ...["\u001b[2J", "\u001b]52;c;aGk=\u0007", "\u009b", "\r", "\u202e", "\u2066", "\u0008"],
     ),
   });
-  prop.prop([hostile, fc.integer({ min: 2, max: 60 })])(
+  property([hostile, fc.integer({ min: 2, max: 60 })])(
     "nothing is left that a terminal obeys, but styles of ours",
     (text, columns) => {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: our own styles
