@@ -191,7 +191,8 @@ function listen(
   { events, metrics, speech }: Pick<Services, "events" | "metrics" | "speech">,
   { roomViews, roomList }: Views,
 ): void {
-  events.add({ applied: roomViews.applied, line: roomViews.line });
+  const { applied, line } = roomViews;
+  events.add({ applied, labelled: applied, line });
   events.add(roomList.listener);
   events.add({ line: speech.line });
   events.add(metrics.listener);

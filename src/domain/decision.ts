@@ -11,6 +11,10 @@ export const decisions = ["engage", "observe", "denied", "claim", "duplicate", "
 export const decisionSchema = z.enum(decisions);
 export type Decision = z.infer<typeof decisionSchema>;
 
+/** What somebody says would have been right: to answer a message, or to stay quiet. */
+export const expectedSchema = decisionSchema.extract(["engage", "observe"]);
+export type Expected = z.infer<typeof expectedSchema>;
+
 /**
  * Rules of the ladder in the order they are tried, then the rules of admission. Append only: their
  * positions are stored as codes.

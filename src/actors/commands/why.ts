@@ -31,7 +31,11 @@ async function latestMessage({ store }: CommandPorts, { step }: CommandAbout) {
   return event?.type === "message.received" ? event.message.id : null;
 }
 
-function written({ message, recorded, explanation, humans, guard, levels, fate }: Why): string {
+/** What somebody says about a decision, after "it". */
+export const should = { engage: "should be answered", observe: "should not be answered" } as const;
+
+function written(why: Why): string {
+  const { message, recorded, explanation, humans, guard, levels, label, fate } = why;
   const rung = explanation?.rungs.find(({ outcome }) => outcome === "matched");
   const asked = levelWords(levels ?? {});
   const verdict = recorded === null ? "not decided yet" : `${recorded.decision} (${recorded.rule})`;
@@ -40,6 +44,9 @@ function written({ message, recorded, explanation, humans, guard, levels, fate }
     ...(rung === undefined ? [] : [`Because: ${oneLine(rung.fact, 200)}`]),
     `Humans: ${humans.count} (${humans.source}); loop guard: ${guard.state}`,
     ...(asked.length === 0 ? [] : [`It asked for: ${asked.join(", ")}`]),
+    ...(label === undefined
+      ? []
+      : [`Label: ${oneLine(label.by)} says it ${should[label.expected]}`]),
     ...outcomeLines(fate),
   ].join("\n");
 }

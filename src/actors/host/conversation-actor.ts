@@ -32,6 +32,7 @@ import type {
 } from "../../machines/events/events.ts";
 import { readSnapshot, writeSnapshot } from "../../machines/snapshot/snapshot.ts";
 import type { ConversationSummary } from "../protocol/conversation-summary.ts";
+import { eventsIn } from "../protocol/event-codec.ts";
 import { type InspectedActor, inspectActor } from "./actor-inspector.ts";
 import { conversationLogic } from "./conversation-stepper.ts";
 import { summaryAt } from "./conversation-summary.ts";
@@ -141,10 +142,11 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     step(event, wanted) {
       emitted = [];
+      const events = eventsIn(event);
+      if (events.length === 0) return emitted as Effect[];
       if (wanted !== undefined && wanted !== now().context.configured)
         send({ type: "config.changed", at: event.at, settings: wanted });
-      if (event.type === "agent.reported") for (const report of event.events) send(report);
-      else send(event);
+      for (const one of events) send(one);
       return emitted.some(({ type }) => type === "command")
         ? withStates(emitted, now())
         : (emitted as Effect[]);

@@ -55,6 +55,8 @@ export interface RuntimeListener {
   changed?(conv: number): void;
   /** A message of the conversation has a new text; null: it was deleted. */
   edited?(conv: number, messageId: string, text: string | null): void;
+  /** Somebody said whether a decision of the conversation was right; null: took that back. */
+  labelled?(conv: number, isRight: boolean | null): void;
   /** The message of this journal number will never reach the agent. */
   dropped?(seq: number): void;
   /** An attempt of a turn begins; the first has `attempt` 1. */
@@ -86,6 +88,7 @@ const names: readonly EventName[] = [
   "applied",
   "changed",
   "edited",
+  "labelled",
   "dropped",
   "turnStarted",
   "agentCalled",

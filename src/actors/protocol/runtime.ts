@@ -5,7 +5,13 @@
  * it.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
-import type { Explanation, Membership, Participant, Verdict } from "../../domain/decision.ts";
+import type {
+  Expected,
+  Explanation,
+  Membership,
+  Participant,
+  Verdict,
+} from "../../domain/decision.ts";
 import type { ChatKind, Inbound, Millis, Route } from "../../domain/message.ts";
 import type {
   AgentDriver,
@@ -198,6 +204,25 @@ export interface QuarantinedEvent {
 /** The result of a retry. `unknown`: it is not in quarantine (any more). */
 export type RetryOutcome = "retried" | "unknown" | "unreadable" | "deleted";
 
+/** What somebody said about a decision. */
+export interface Label {
+  /** What would have been right. */
+  readonly expected: Expected;
+  readonly by: string;
+  readonly at: Millis;
+}
+
+/** A label to store; `expected: null` takes the last one back. */
+export interface LabelOrder {
+  readonly key: string;
+  /** Platform id of the message. */
+  readonly id: string;
+  /** Its journal row, where it is known: the rows before it are not searched. */
+  readonly seq?: number;
+  readonly expected: Expected | null;
+  readonly by: string;
+}
+
 /** Everything `earshot why` shows. */
 export interface Why {
   readonly message: Inbound;
@@ -220,6 +245,8 @@ export interface Why {
   readonly credits: Readonly<Record<string, Millis>>;
   readonly held: readonly string[];
   readonly guard: { readonly state: "clear" | "tripped" | "muted"; readonly consecutive: number };
+  /** What somebody said would have been right; absent: nobody did, or it was taken back. */
+  readonly label?: Label;
   /** What happened to it. */
   readonly fate: {
     readonly turnId: string | null;
@@ -282,6 +309,14 @@ export interface Runtime {
   say(speech: Speech): Promise<SpeechTaken | "conflict">;
   /** Things that are said at set times. */
   schedules(): ScheduleOperator;
+  /**
+   * Says what would have been right about a message. Resolves when it is durable; "unknown": the
+   * conversation has not decided such a message.
+   * @throws EarshotError EAR_STORE_FAILED
+   *
+   * EAR_STORE_FULL: nothing was stored.
+   */
+  label(order: LabelOrder): Promise<Label | null | "unknown">;
   passivateAll(): Promise<void>;
   /** Fault for tests and scenarios: ends one host (or all) like a crash. */
   crashHost(id?: number): Promise<void>;

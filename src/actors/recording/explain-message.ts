@@ -22,6 +22,7 @@ import type { MessageReceived, PromptDue, TextDue } from "../../machines/events/
 import { decideIntake } from "../../machines/routing/intake.ts";
 import type { Conversation } from "../host/conversation-actor.ts";
 import type { Configs } from "../journal/config-versions.ts";
+import { labelIn } from "../journal/labels.ts";
 import { replayConversation } from "../journal/replayed-conversation.ts";
 import { deliveryOf, isText } from "../outbox/row-body.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
@@ -172,7 +173,9 @@ async function explain(
     if (event.type !== "message.received") return { ...common, ...orderOf(event), recorded: null };
     const recorded = decodeVerdict(row.code ?? 0);
     const levels = event.levels === undefined ? {} : { levels: event.levels };
-    return { ...common, message: event.message, ...levels, recorded };
+    const label = labelIn(rest, event.message.id);
+    const labelled = label === null ? {} : { label };
+    return { ...common, message: event.message, ...levels, recorded, ...labelled };
   } finally {
     conversation.stop();
   }

@@ -4,6 +4,7 @@
  */
 
 import type { ConversationEvent } from "../../machines/events/events.ts";
+import { setLabel } from "../journal/labels.ts";
 import { conversationOf, newEvent } from "../protocol/event-codec.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
 import type { Parts } from "./parts.ts";
@@ -12,6 +13,7 @@ type Operator = Pick<
   Runtime,
   | "abortTurn"
   | "disengage"
+  | "label"
   | "passivateAll"
   | "crashHost"
   | "resend"
@@ -26,9 +28,10 @@ type Operator = Pick<
 >;
 
 export function createOperator(
-  { clock, ids, events: { emit }, live, log }: RuntimePorts,
+  { clock, ids, events, live, log }: RuntimePorts,
   opened: () => Parts,
 ): Operator {
+  const { emit } = events;
   async function inject(key: string, event: ConversationEvent): Promise<void> {
     const { journal, configs } = opened();
     const identity = `operator|${ids.next()}`;
@@ -43,6 +46,7 @@ export function createOperator(
       return true;
     },
     disengage: (key) => inject(key, { type: "disengage", at: clock.now(), operator: true }),
+    label: (order) => setLabel({ clock, ids, events, ...opened() }, order),
     passivateAll: () => opened().supervisor.passivateAll(),
     summaries: async (convs) => opened().supervisor.summaries(convs),
     count: async () => opened().supervisor.count(),

@@ -245,7 +245,7 @@ function createStore(database: Database, kind: StoreKind): Store {
     },
     scan: (after, limit) => all<EventRow>(sql.scan, after, limit),
     unapplied: (after, upTo) => all<EventRow>(sql.unapplied, after, upTo),
-    eventsByMessage: (messageId) => sliced(sql.messagesOfSlice, 0, messageId),
+    eventsByMessage: (messageId, after = 0) => sliced(sql.messagesOfSlice, after, messageId),
     dirtySize: () => tails.size,
     async dirty(limit) {
       await ready;

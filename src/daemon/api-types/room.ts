@@ -4,6 +4,7 @@
  * separate entry that names its subject, so a page that has everything up to a number is complete.
  */
 import { z } from "zod";
+import { expectedSchema } from "../../domain/decision.ts";
 import { outcomes } from "../../domain/stream.ts";
 import { attentions, guardStates, locks } from "../../machines/conversation/states.ts";
 import { verdictSchema } from "./runtime.ts";
@@ -69,6 +70,18 @@ const commandSchema = z.object({
 /** A command. Admission executed it, without the ladder. */
 export type CommandEntry = Shape<typeof commandSchema>;
 
+const labelledSchema = z.object({
+  kind: z.literal("labelled"),
+  ...entry,
+  id: text.describe("platform id of the message"),
+  expected: expectedSchema
+    .nullable()
+    .describe("what would have been right; null: what was said before is taken back"),
+  by: text,
+});
+/** Somebody said what would have been right about a message. The last one counts. */
+export type LabelledEntry = Shape<typeof labelledSchema>;
+
 const turnSchema = z.object({ kind: z.literal("turn"), ...entry, turnId: text });
 
 const endedSchema = z.object({
@@ -110,6 +123,7 @@ const entrySchema = z.discriminatedUnion("kind", [
   editedSchema,
   deletedSchema,
   reactedSchema,
+  labelledSchema,
   commandSchema,
   turnSchema,
   endedSchema,

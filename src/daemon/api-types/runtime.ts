@@ -2,7 +2,12 @@
  * What the API shows of the runtime: its hosts, and the explanation of one message.
  */
 import { z } from "zod";
-import { creditUseSchema, decisionSchema, ruleSchema } from "../../domain/decision.ts";
+import {
+  creditUseSchema,
+  decisionSchema,
+  expectedSchema,
+  ruleSchema,
+} from "../../domain/decision.ts";
 import type { inboundSchema } from "../../domain/message.ts";
 import { execAskModes, execSecurities } from "../../domain/permission.ts";
 import {
@@ -86,6 +91,13 @@ const membershipSchema = z.object({
   fetchedAt: millis,
 });
 
+/** What somebody said about a decision. */
+export const labelSchema = z.object({
+  expected: expectedSchema.describe("what would have been right"),
+  by: text,
+  at: millis,
+});
+
 /** Everything `earshot why` shows. */
 export const whySchema = z.object({
   message: messageSchema,
@@ -106,6 +118,7 @@ export const whySchema = z.object({
   credits: z.record(text, millis),
   held: z.array(text),
   guard: z.object({ state: z.enum(["clear", "tripped", "muted"]), consecutive: count }),
+  label: labelSchema.exactOptional().describe("absent: nobody said whether it was right"),
   fate: z.object({
     turnId: text.nullable(),
     turn: count.nullable(),

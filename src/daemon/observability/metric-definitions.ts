@@ -92,6 +92,13 @@ export const metricTable = [
     help: "Messages decided, one for each agent that heard them.",
   },
   {
+    name: "decisions_labelled_total",
+    type: "counter",
+    unit: "labels",
+    labels: { right: ["true", "false"] },
+    help: "Decisions that somebody called right or wrong by hand.",
+  },
+  {
     name: "receive_to_decision_seconds",
     type: "histogram",
     unit: "seconds",

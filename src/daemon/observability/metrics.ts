@@ -61,6 +61,7 @@ export function createMetrics(ports: MetricsPorts): Metrics {
     received.add(channel),
   );
   const count = counting(instruments, decided);
+  const labelled = instruments.counter("decisions_labelled_total");
   return {
     registry,
     requests: instruments.counter("http_requests_total"),
@@ -68,6 +69,9 @@ export function createMetrics(ports: MetricsPorts): Metrics {
     streamReaders: instruments.gauge("stream_readers"),
     listener: {
       ...timings.listener,
+      labelled(_, isRight) {
+        if (isRight !== null) labelled.inc({ right: String(isRight) });
+      },
       line(line) {
         count(line);
         timings.line(line);

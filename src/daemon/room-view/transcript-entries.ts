@@ -44,8 +44,12 @@ export async function entriesOf(row: EventRow, ports: EntryPorts): Promise<reado
 
 async function entriesFor(row: EventRow, ports: EntryPorts): Promise<readonly RoomEntry[]> {
   const entries: RoomEntry[] = [];
-  for (const event of eventsIn(decodeEvent(row)))
-    entries.push(...(await entriesIn(row, event, ports)));
+  const stored = decodeEvent(row);
+  if (stored.type === "message.labelled") {
+    const { at, id, expected, by } = stored;
+    return [{ kind: "labelled", seq: row.seq, at, id, expected, by: oneLine(by) }];
+  }
+  for (const event of eventsIn(stored)) entries.push(...(await entriesIn(row, event, ports)));
   return entries;
 }
 

@@ -291,7 +291,8 @@ export interface Store {
   scan(after: number, limit: number): Promise<EventRow[]>;
   /** Events of conversations with `after < seq <= upTo` that are not applied, in order. */
   unapplied(after: number, upTo: number): Promise<EventRow[]>;
-  eventsByMessage(messageId: string): Promise<EventRow[]>;
+  /** Events about one message, with `seq > after`. @default from the beginning */
+  eventsByMessage(messageId: string, after?: number): Promise<EventRow[]>;
   /** How many conversations have events after their record, as far as it is known by now. */
   dirtySize(): number;
   /** Conversations that have events after their record, the longest-dirty first. */

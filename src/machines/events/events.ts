@@ -5,7 +5,7 @@
  * Every event carries `at`, the ms since the epoch at which it was admitted; ids are made outside
  * and come in with the event.
  */
-import type { Membership } from "../../domain/decision.ts";
+import type { Expected, Membership } from "../../domain/decision.ts";
 import type { Deletion, Edit, Inbound, Millis, Reaction, Route } from "../../domain/message.ts";
 import type { OutgoingChoices, OutgoingMedia } from "../../domain/outgoing.ts";
 import type { TurnLevels } from "../../domain/session.ts";
@@ -348,8 +348,21 @@ export interface AgentReported {
   readonly turnId: string;
   readonly events: readonly AgentReport[];
 }
+/**
+ * Somebody said what would have been right about a message. No event of the conversation: it is
+ * kept beside the message and changes nothing.
+ */
+export interface MessageLabelled {
+  readonly type: "message.labelled";
+  readonly at: Millis;
+  /** Platform id of the message. */
+  readonly id: string;
+  /** Null: takes back what was said before. The last one counts. */
+  readonly expected: Expected | null;
+  readonly by: string;
+}
 /** What one row of the journal holds. */
-export type JournalEvent = ConversationEvent | AgentReported;
+export type JournalEvent = ConversationEvent | AgentReported | MessageLabelled;
 
 export type ConversationEvent =
   | MessageReceived

@@ -14,11 +14,14 @@ import {
   metricPrefix,
   metricTable,
 } from "../../../src/daemon/observability/metric-definitions.ts";
+import { formatSessionKey } from "../../../src/domain/key.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 
 const own: readonly MetricEntry[] = metricTable;
 const all = [...own, ...processMetrics];
 const canary = 'canary "room"\n\u001b[2J';
+const webhook = { agentId: "main", channel: "webhook", account: "default" };
+const canaryKey = formatSessionKey({ ...webhook, kind: "group", id: canary, thread: null });
 const patience = { timeout: 60_000, interval: 50 };
 
 interface Sample {
@@ -101,6 +104,14 @@ describe("after real traffic", () => {
       said("m4", toUs),
     ]);
     await post("/api/inbound?wait=decision", said("m1", aside));
+    const label = `/api/rooms/${encodeURIComponent(canaryKey)}/label`;
+    for (const [id, expected] of [
+      ["m1", "engage"],
+      ["m2", "observe"],
+      ["m4", "observe"],
+      ["m4", null],
+    ])
+      await post(label, { id, expected });
     const bell = { id: "quiet", kind: "group" };
     await post("/api/inbound?wait=decision", said("m5", { chat: bell, ...aside }));
     const sent = async () => {
@@ -145,10 +156,12 @@ describe("after real traffic", () => {
     expect(value("received_total", { channel: "webhook" })).toBe(6);
     expect(value("decisions_total", { decision: "engage", rule: "mention" })).toBe(1);
     expect(value("decisions_total", { decision: "observe" })).toBe(4);
+    expect(value("decisions_labelled_total", { right: "true" })).toBe(1);
+    expect(value("decisions_labelled_total", { right: "false" })).toBe(2);
     expect(value("dedupe_hits_total")).toBe(1);
     expect(value("ingress_refused_total")).toBe(0);
     expect(value("turns_total", { outcome: "failed" })).toBe(0);
-    expect(value("http_requests_total", { route: "api", status: "200" })).toBe(3);
+    expect(value("http_requests_total", { route: "api", status: "200" })).toBe(7);
   });
 
   test("times are measured once for each, and are those of a machine that works", () => {

@@ -123,6 +123,26 @@ describe("one room", () => {
     expect(new Set(lines).size).toBe(lines.length - 2);
   });
 
+  test("a label is shown live and in the history, and one that cannot be is refused", async () => {
+    const before = await viewOf(daemon);
+    const frames = await openFrames(daemon, before.upTo);
+    const label = (body: object) => roomCall(daemon, "/label", body);
+    const answer = await label({ id: "m2", expected: "engage" });
+    expect(await answer.json()).toMatchObject({ label: { expected: "engage", by: "operator" } });
+    const frame = await frames.until((one) => entriesIn([one]).length > 0);
+    await frames.close();
+    const shown = { kind: "labelled", id: "m2", expected: "engage", by: "operator" };
+    expect(entriesIn([frame])).toMatchObject([shown]);
+    await label({ id: "m2", expected: null });
+    const { history, state } = await viewOf(daemon);
+    const taken = { ...shown, expected: null };
+    const labels = history.entries.filter(({ kind }) => kind === "labelled");
+    expect(labels).toMatchObject([shown, taken]);
+    expect({ ...state, now: 0, seq: 0 }).toEqual({ ...before.state, now: 0, seq: 0 });
+    expect((await label({ id: "nobody", expected: "engage" })).status).toBe(404);
+    expect((await label({ id: "m2", expected: "perhaps" })).status).toBe(400);
+  });
+
   test("a reader that comes back is given what it missed, and nothing twice", async () => {
     const { upTo } = await viewOf(daemon);
     await say(daemon, "m5", "dee", "@Bo lunch?", { mentions: ["bo"] });

@@ -86,7 +86,8 @@ export async function viewOf(daemon: Called): Promise<RoomView> {
   return (await answer.json()) as RoomView;
 }
 
-export const roomCall = (daemon: Called, rest: string) => call(daemon, pathOf(rest));
+export const roomCall = (daemon: Called, rest: string, body?: unknown) =>
+  call(daemon, pathOf(rest), body);
 
 /** Frames as they come; `until` reads on to the first that satisfies. */
 export async function openFrames(daemon: Called, after?: number) {

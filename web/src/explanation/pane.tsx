@@ -12,7 +12,7 @@ import type { Decision, Explanation, Rule, Rung } from "../../../src/domain/deci
 import { countdown, people, shownName, shownText } from "../lib/sanitize.ts";
 import { Chip } from "../ui/chip.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { deciderOf, sentenceOf } from "./words.ts";
+import { deciderOf, sentenceOf, shouldHave } from "./words.ts";
 
 export interface WhyPaneProps {
   /** "Ann, draft"; shown beside the title. */
@@ -202,6 +202,14 @@ function Facts({ why, command, isDraft }: WhyPaneProps & { readonly why: Why }) 
           <dt>Guard</dt>
           <dd>
             {guard.state}, {guard.consecutive} turns by bots in a row
+          </dd>
+        </>
+      )}
+      {why.label !== undefined && (
+        <>
+          <dt>Label</dt>
+          <dd>
+            {shouldHave[why.label.expected]} (<bdi>{shownName(why.label.by)}</bdi>)
           </dd>
         </>
       )}

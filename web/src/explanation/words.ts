@@ -36,3 +36,9 @@ export function deciderOf(verdict: { decision: Decision; rule: Rule }, isWhole: 
     return "Admission decided, before the ladder was asked.";
   return isWhole ? "The ladder cannot be evaluated again for this message." : "";
 }
+
+/** What somebody says about a decision by hand. */
+export const shouldHave = {
+  engage: "should have answered",
+  observe: "should have stayed quiet",
+} as const;

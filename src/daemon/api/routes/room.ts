@@ -1,10 +1,13 @@
 /**
  * `GET /api/rooms/:key` (its state and the newest lines), `/history` (other lines) and `/live`
- * (frames as server-sent events, at most four a second). A frame is created when the reader
+ * (frames as server-sent events, at most four a second), and `POST /api/rooms/:key/label`. A frame is created when the reader
  * takes it: a slow reader gets fewer frames, and nothing is queued for it.
  */
 import { z } from "zod";
+import { expectedSchema } from "../../../domain/decision.ts";
+import { limits } from "../../../domain/limits.ts";
 import { roomFrameSchema, roomHistorySchema, roomViewSchema } from "../../api-types/room.ts";
+import { labelSchema } from "../../api-types/runtime.ts";
 import { text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import { type Endpoints, wholeNumber } from "../../http/endpoint.ts";
@@ -51,8 +54,28 @@ const streamRoom = {
   refuses: ["bad-request", "not-found", "not-ready"],
 } as const;
 
+const labelLine = {
+  method: "post",
+  path: "/api/rooms/:key/label",
+  summary: "Says what would have been right about a message, or takes that back",
+  params,
+  body: z.strictObject({
+    id: z
+      .string()
+      .min(1)
+      .max(limits.idUnitsMax)
+      .meta({ description: "platform id of the message" }),
+    seq: z.number().int().min(1).exactOptional().meta({ description: "its journal row, if known" }),
+    expected: expectedSchema
+      .nullable()
+      .meta({ description: "what would have been right; null: takes back what was said" }),
+  }),
+  answer: z.object({ label: labelSchema.nullable() }),
+  refuses: ["bad-request", "not-found", "too-large", "wrong-type", "not-ready"],
+} as const;
+
 export function roomRoutes({ add }: Endpoints, deps: RouteDeps): void {
-  const { roomViews, metrics } = deps;
+  const { roomViews, metrics, runtime } = deps;
   let readers = 0;
   const count = (by: 1 | -1) => {
     readers += by;
@@ -87,6 +110,14 @@ export function roomRoutes({ add }: Endpoints, deps: RouteDeps): void {
     const history = await roomViews.history(checkedKey(key), from, limit);
     if (history === null) throw unknown();
     return history;
+  });
+  add(labelLine, async ({ params: { key }, body }) => {
+    const label = await runtime.label({ key: checkedKey(key), by: "operator", ...body });
+    if (label !== "unknown") return { label };
+    throw new ApiRefusal(
+      "not-found",
+      "Cannot label that message: it was not decided in that room. Use the id of a decided one",
+    );
   });
   add(readRoom, async ({ params: { key } }) => {
     const view = await roomViews.view(checkedKey(key));

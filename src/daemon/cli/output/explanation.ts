@@ -100,6 +100,7 @@ function circumstances(why: Why): string {
     ["credits", creditsText(why)],
     ["held", why.held.map((author) => nameOf(why, author)).join(", ")],
     ["guard", guardText(why.guard)],
+    ...(why.label === undefined ? [] : [["label", labelText(why.label)] as const]),
     ...(why.levels === undefined ? [] : [["asked", levelWords(why.levels).join(", ")] as const]),
     ["fate", why.ordered === "text" ? "sent as it is" : outcomeText(why)],
     ...why.fate.deliveries.map(({ id, status, text, error }) => {
@@ -109,6 +110,12 @@ function circumstances(why: Why): string {
     }),
   ];
   return rows.map(([label, text]) => `${label.padEnd(labelUnits)} ${text || "none"}`).join("\n");
+}
+
+/** What somebody said about the decision by hand. */
+function labelText({ expected, by, at }: NonNullable<Why["label"]>): string {
+  const should = expected === "engage" ? "should have answered" : "should have stayed quiet";
+  return `${should} (${oneLine(by)}, ${timeText(at)})`;
 }
 
 function nameOf({ participants }: Why, author: string): string {
