@@ -205,6 +205,7 @@ describe.skipIf(!canStarve)("a real thread", () => {
       memoryMb: 64,
       startMsMax: 60_000,
       hostModule: builtUrl("adapters/host-ports").href,
+      entry: builtUrl("test/busy-host"),
     });
     ends.push(() => pool.close());
     const nothing = () => undefined;

@@ -26,6 +26,7 @@ const cacheDir = join(root, "node_modules", ".cache", "earshot-tests");
 /** Besides the package's own entries; one folder deep, as those are that look for others. */
 const further = {
   "test/broken-host": "test/support/runtime/broken-host.ts",
+  "test/busy-host": "test/support/runtime/busy-host.ts",
   "test/crash-agents": "test/crash/agents.ts",
   "test/crash-child": "test/crash/child.ts",
   "test/daemon-process": "test/support/daemon/daemon-program.ts",
