@@ -8,8 +8,8 @@ import { newFolder } from "../support/daemon/folder.ts";
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-async function startAndStop(): Promise<WeakRef<object>> {
-  const how = { port: 0, workers: 0, env: {}, logLevel: "fatal" } as const;
+async function startAndStop(workers: number): Promise<WeakRef<object>> {
+  const how = { port: 0, workers, env: {}, logLevel: "fatal" } as const;
   const daemon = await startDaemon({ stateDir: newFolder(), ...how });
   const answer = await fetch(`${daemon.base}/metrics`, {
     headers: { authorization: `Bearer ${daemon.token}` },
@@ -19,8 +19,8 @@ async function startAndStop(): Promise<WeakRef<object>> {
   return new WeakRef(daemon.runtime);
 }
 
-test("nothing of a stopped daemon is kept", async () => {
-  const stopped = [await startAndStop(), await startAndStop()];
+test.each([0, 1])("nothing of a stopped daemon with %d worker threads is kept", async (workers) => {
+  const stopped = [await startAndStop(workers), await startAndStop(workers)];
   await expect
     .poll(() => {
       collectGarbage();

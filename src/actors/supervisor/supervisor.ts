@@ -198,8 +198,10 @@ class HostSupervisor implements Supervisor {
     this.#watchdog?.stop();
     this.#runner?.close();
     this.#turns.clear();
+    // First, as a pool that is open starts a thread in the place of each that ends.
+    const closed = this.#factory.close();
     for (const host of this.#hosts) host.stop();
-    await Promise.all([this.#factory.close(), this.#isolation?.stop()]);
+    await Promise.all([closed, this.#isolation?.stop()]);
     this.#changed();
   }
 

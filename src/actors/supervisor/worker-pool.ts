@@ -84,8 +84,10 @@ class Pool implements HostFactory {
 
   async close(): Promise<void> {
     this.#current = null;
-    await Promise.all([...this.#pools.keys()].map((piscina) => piscina.destroy()));
+    const pools = [...this.#pools.keys()];
+    // Before its hosts end: a second `destroy` would let the first start threads in their place.
     this.#pools.clear();
+    await Promise.all(pools.map((piscina) => piscina.destroy()));
   }
 
   #create(): Piscina {
