@@ -23,7 +23,7 @@ import {
   nodeWidth,
   pathsOf,
 } from "../../web/src/room/statechart-layout.ts";
-import { isLine, merged, newestDecided } from "../../web/src/room/transcript.ts";
+import { isLine, merged, newestDecided, type Row } from "../../web/src/room/transcript.ts";
 
 const ann = { id: "ann", name: "Ann", isBot: false };
 const heard = (seq: number, id = `m${seq}`): MessageEntry => ({
@@ -92,6 +92,25 @@ describe("rows of a room", () => {
       { text: "second try", editedAt: 4_000, deleted: false },
       { deleted: true, entry: { verdict: { rule: "default" } } },
     ]);
+  });
+
+  test("the last label of a line counts, also one that takes it back, in any portion", () => {
+    const common = { kind: "labelled", by: "operator", at: 9_000 } as const;
+    const label = (seq: number, id: string, expected: "engage" | "observe" | null): RoomEntry => ({
+      ...common,
+      seq,
+      id,
+      expected,
+    });
+    const entries = [heard(1), heard(2), label(3, "m1", "engage"), label(4, "m2", "observe")];
+    const labelled = (rows: readonly Row[]) =>
+      rows.filter(isLine).map((row) => row.kind === "person" && row.label?.expected);
+    expect(labelled(rowsOf(entries))).toEqual(["engage", "observe"]);
+    const transcript = new Transcript();
+    transcript.rows(entries);
+    expect(labelled(transcript.rows([...entries, label(5, "m2", null)]))).toEqual(["engage", null]);
+    const history: RoomEntry = { ...heard(6, "m2"), verdict: null, history: true };
+    expect(labelled(rowsOf([...entries, history])).at(-1)).toBe(undefined);
   });
 
   test("an answer that grew is one line with its last words, and says what it answers", () => {

@@ -10,6 +10,8 @@ const keys: readonly (readonly [readonly string[], string])[] = [
   [["Esc"], "back: ladder to transcript, transcript to list, draft to nothing"],
   [["e", "E"], "next, previous engaged message"],
   [["n"], "newest message"],
+  [["a", "s"], "in a room, on a message: should have answered, should have stayed quiet"],
+  [["u"], "take that back; the same key does, too"],
   [["Home", "End"], "first, last message that is loaded"],
   [["Alt+1", "Alt+9"], "write as person 1 to 9"],
   [["t"], "light or dark"],

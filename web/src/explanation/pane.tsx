@@ -5,14 +5,14 @@
  * the fact it found, then what else counted. The page has no order of rules of its own: it draws
  * the explanation.
  */
-import type { RefObject } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Why } from "../../../src/daemon/api-types/runtime.ts";
 import type { Decision, Explanation, Rule, Rung } from "../../../src/domain/decision.ts";
 import { countdown, people, shownName, shownText } from "../lib/sanitize.ts";
 import { Chip } from "../ui/chip.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { deciderOf, sentenceOf, shouldHave } from "./words.ts";
+import { deciderOf, sentenceOf } from "./words.ts";
 
 export interface WhyPaneProps {
   /** "Ann, draft"; shown beside the title. */
@@ -32,6 +32,8 @@ export interface WhyPaneProps {
   readonly onFocused: () => void;
   /** Opens the list of keys. */
   readonly onHelp: () => void;
+  /** Below the answer. */
+  readonly children?: ComponentChildren;
 }
 
 /** The pane beside the rooms. */
@@ -67,6 +69,7 @@ export function WhyPane(props: WhyPaneProps) {
               </div>
               <p>{sentenceOf(decided.rule)}</p>
             </div>
+            {props.children}
             {why?.explanation ? (
               <Ladder explanation={why.explanation} list={ladder} />
             ) : (
@@ -202,14 +205,6 @@ function Facts({ why, command, isDraft }: WhyPaneProps & { readonly why: Why }) 
           <dt>Guard</dt>
           <dd>
             {guard.state}, {guard.consecutive} turns by bots in a row
-          </dd>
-        </>
-      )}
-      {why.label !== undefined && (
-        <>
-          <dt>Label</dt>
-          <dd>
-            {shouldHave[why.label.expected]} (<bdi>{shownName(why.label.by)}</bdi>)
           </dd>
         </>
       )}

@@ -15,6 +15,7 @@ import { navigate } from "../lib/route.ts";
 import { bots, clockTime, people, shownName } from "../lib/sanitize.ts";
 import { shellWord } from "../lib/shell-quote.ts";
 import { Transcript } from "../room/build-rows.ts";
+import { canLabel, LabelButtons, useLabels } from "../room/labels.tsx";
 import type { Room } from "../room/room-reducer.ts";
 import { Side, stateWord } from "../room/state-panel.tsx";
 import {
@@ -117,7 +118,9 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
     setPane("talk");
     if (selected !== null) ways.current?.reveal(selected, "nearest", true);
   };
-  useKeys(roomKeys({ rows, selected, select: setSelected, ways: ways.current }));
+  const labels = useLabels(token, room.view.key, row);
+  const moves = roomKeys({ rows, selected, select: setSelected, ways: ways.current });
+  useKeys({ ...moves, ...labels.keys });
   const agentName = room.view.agent.name;
   const channel = useChannelNames(token)(room.view.channel);
   return (
@@ -143,7 +146,12 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
             onHelp={onHelp}
             wantsFocus={opening}
             onFocused={() => setOpening(false)}
-          />
+          >
+            {canLabel(row) && <LabelButtons row={row} labels={labels} />}
+          </WhyPane>
+          <p class="sr" aria-live="polite">
+            {labels.done}
+          </p>
           <Side state={room.state} before={room.before} agentName={agentName} ahead={room.ahead} />
         </div>
       </main>

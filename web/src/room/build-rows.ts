@@ -4,13 +4,14 @@
  * An edit changes the row it names, a delivery becomes the agent's line, a turn that said nothing
  * leaves one quiet row. Entries may come in any portions; the rows are the same.
  */
-import type { MessageEntry, RoomEntry } from "../../../src/daemon/api-types/room.ts";
+import type { LabelledEntry, MessageEntry, RoomEntry } from "../../../src/daemon/api-types/room.ts";
 import { type LineRow, nameOf, type Quoted, type Row } from "./transcript.ts";
 
 /** What later entries say about earlier ones. */
 class About {
   readonly edits = new Map<string, { readonly text: string; readonly at: number }>();
   readonly deleted = new Set<string>();
+  readonly labels = new Map<string, LabelledEntry>();
   readonly heard = new Map<string, MessageEntry>();
   /** What is quoted, whether it is loaded or not. */
   readonly quoted = new Set<string>();
@@ -32,6 +33,7 @@ class About {
       if (entry.quote !== null) this.quoted.add(entry.quote.id);
     } else if (entry.kind === "edited") this.edits.set(entry.id, entry);
     else if (entry.kind === "deleted") this.deleted.add(entry.id);
+    else if (entry.kind === "labelled") this.labels.set(entry.id, entry);
     else if (entry.kind === "turn") this.turns.set(entry.turnId, entry.at);
     else if (entry.kind === "ended") {
       this.ends.set(entry.turnId, entry.seq);
@@ -51,6 +53,8 @@ class About {
       case "edited":
       case "deleted":
         return this.heard.has(entry.id) || this.quoted.has(entry.id);
+      case "labelled":
+        return this.heard.has(entry.id);
       case "turn":
         return this.spoken.has(entry.turnId);
       case "ended":
@@ -167,7 +171,9 @@ function rowOf(entry: RoomEntry, about: About): LineRow | null {
       const text = edit?.text ?? entry.text;
       const deleted = about.deleted.has(entry.id);
       const quote = quoteOf(entry, about);
-      return { kind: "person", key, entry, quote, text, editedAt: edit?.at ?? null, deleted };
+      const label = entry.verdict === null ? null : (about.labels.get(entry.id) ?? null);
+      const editedAt = edit?.at ?? null;
+      return { kind: "person", key, entry, quote, text, editedAt, deleted, label };
     }
     case "command":
       return { kind: "command", key, entry };

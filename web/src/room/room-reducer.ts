@@ -180,13 +180,13 @@ function around(
   return [from, to];
 }
 
-/** What these entries say of the kept ones: the last edit, deletion and delivery of each. */
+/** What these entries say of the kept ones: the last edit, deletion, label and delivery of each. */
 function amendsOf(kept: readonly RoomEntry[], entries: readonly RoomEntry[]): readonly RoomEntry[] {
   const ids = new Set(kept.flatMap((item) => ("id" in item ? item.id : [])));
   const last = new Map<string, RoomEntry>();
   for (const entry of entries) {
     const about =
-      entry.kind === "edited" || entry.kind === "deleted"
+      entry.kind === "edited" || entry.kind === "deleted" || entry.kind === "labelled"
         ? entry.id
         : entry.kind === "said"
           ? entry.edits

@@ -9,6 +9,7 @@ import { Chip, Face, type FaceKind } from "../ui/chip.tsx";
 import { FileWords } from "../ui/file-label.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Prose } from "../ui/markdown.tsx";
+import { LabelOf } from "./labels.tsx";
 import type {
   AgentRow,
   CommandRow,
@@ -130,6 +131,7 @@ function Person({ row }: { readonly row: PersonRow }) {
         </bdi>
       )}
       <MessageFiles files={files} />
+      <LabelOf row={row} />
     </Body>
   );
 }

@@ -7,6 +7,7 @@
 import type {
   CommandEntry,
   EndedEntry,
+  LabelledEntry,
   MessageEntry,
   ReactedEntry,
   ReplyEntry,
@@ -26,6 +27,8 @@ export interface PersonRow {
   readonly text: string;
   readonly editedAt: number | null;
   readonly deleted: boolean;
+  /** The last word on its decision, also one that was taken back; null: there was none. */
+  readonly label: LabelledEntry | null;
 }
 export interface CommandRow {
   readonly kind: "command";
