@@ -18,7 +18,7 @@ import type { CommandAsked } from "../../machines/events/events.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import type { AccessStore } from "../protocol/access-store.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
-import type { Why } from "../protocol/runtime.ts";
+import type { Runtime, Why } from "../protocol/runtime.ts";
 import type { Compaction } from "../sessions/compaction.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
 import type { SideQuestions } from "../sessions/side-questions.ts";
@@ -36,6 +36,7 @@ export interface CommandPorts {
   readonly agentOf: (key: string) => string;
   readonly canReact: (route: Route) => boolean;
   readonly why: (messageId: string) => Promise<readonly Why[]>;
+  readonly label: Runtime["label"];
   /** Null: not shown. */
   readonly version: string | null;
   readonly access: Pick<AccessStore, "allow" | "revoke" | "list">;

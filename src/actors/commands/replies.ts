@@ -19,6 +19,7 @@ import { contextText, exportText, sessionText, usageText } from "./session.ts";
 import { modelsText, modelText, queueText, statusText } from "./status.ts";
 import { approveText, subagentsText } from "./subagents.ts";
 import { whyText } from "./why.ts";
+import { wrongText } from "./wrong.ts";
 
 type Answer = (args: readonly string[], about: CommandAbout) => string | Promise<string>;
 /** One answer for each command, checked by the compiler. */
@@ -55,6 +56,7 @@ export function createAnswers(ports: CommandPorts): Answers {
     models: (_, about) => modelsText(ports, about),
     disengage: () => "I only listen here until I am spoken to again.",
     why: ([id], about) => whyText(ports, id, about),
+    wrong: ([verb], about) => wrongText(ports, verb, about),
     config: (args, about) => configCommand(ports, args, about),
     debug: (args, about) => debugCommand(ports, args, about),
     restart: () => restartText(ports),

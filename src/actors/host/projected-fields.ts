@@ -67,7 +67,11 @@ const settings = fields({
   turn: fields(all("idleMs", "maxMs", "replyAgeMsMax")),
 });
 const calls = list(fields({ ...all("command"), args: list("text") }));
-const asked = fields({ ...all("messageId", "author", "owner", "about"), route, as: "text" });
+const asked = fields({
+  ...all("messageId", "author", "owner", "about", "called"),
+  route,
+  as: "text",
+});
 const was = fields(all("seq", "editSeq"));
 const refs = list(fields({ ...all("seq", "id", "editSeq"), was }));
 const relay = { ...all("token", "place"), keys: list("plain") };

@@ -119,7 +119,8 @@ export function orderRows(
   return routes.flatMap(({ sessionKey }, place) => {
     if (places !== undefined && !places.includes(place)) return [];
     const own = place === first ? calls : calls.filter(({ command }) => ofSession.has(command));
-    const by = askedBy(message, authority.owner, agents[place]?.name);
+    const isCalled = places !== undefined;
+    const by = askedBy(message, authority.owner, agents[place]?.name, isCalled);
     const asked = own.length > 0 ? by : undefined;
     const row = (event: ConversationEvent, what: string) =>
       newEvent(conversationOf(sessionKey), context.cfg, event, {
@@ -140,6 +141,7 @@ const ofSession: ReadonlySet<string> = new Set<CommandCall["command"]>([
   ...(["status", "new", "reset", "stop", "activation", "send", "usage", "session"] as const),
   ...(["compact", "context", "models", "disengage", "export", "think", "verbose"] as const),
   ...(["reasoning", "elevated", "exec", "tts", "model", "queue"] as const),
+  "wrong",
 ]);
 
 const resetNow = ({ now, unique }: CommandIntake) =>
@@ -163,11 +165,17 @@ function commandOf(
   };
 }
 
-function askedBy(message: Inbound, owner: boolean, as: string | undefined): CommandAsked {
+function askedBy(
+  message: Inbound,
+  owner: boolean,
+  as: string | undefined,
+  isCalled: boolean,
+): CommandAsked {
   const { id: messageId, author, replyTo } = message;
   const about = replyTo?.id ?? null;
   const asked = { route: routeOf(message), messageId, author: author.id, owner, about };
-  return as === undefined ? asked : { ...asked, as };
+  if (as === undefined) return asked;
+  return isCalled ? { ...asked, as, called: true } : { ...asked, as };
 }
 
 /** What commands change in a conversation, with a name that makes each row's identity unique. */

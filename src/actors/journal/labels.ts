@@ -52,8 +52,8 @@ export async function setLabel(
   return expected === null ? null : { expected, by, at };
 }
 
-/** What the ladder decided; null: it did not, or not yet. */
-function decisionIn(code: number | null): Expected | null {
+/** What the ladder decided, by the code of a row; null: it did not, or not yet. */
+export function decisionIn(code: number | null): Expected | null {
   if (code === null || code === appliedCode || code === quarantinedCode) return null;
   const decision = decodeVerdict(code)?.decision;
   return decision === "engage" || decision === "observe" ? decision : null;

@@ -9,6 +9,7 @@ import { type CommandExecutor, createCommandExecutor } from "../commands/command
 import { createExtensionCommands } from "../commands/extension-commands.ts";
 import { canShow } from "../effects/effect-planner.ts";
 import type { Configs } from "../journal/config-versions.ts";
+import { setLabel } from "../journal/labels.ts";
 import { conversationOf, newEvent } from "../protocol/event-codec.ts";
 import type { RuntimePorts } from "../protocol/runtime.ts";
 import { whyMessage } from "../recording/explain-message.ts";
@@ -34,7 +35,7 @@ export function createExecutor(
   agentOf: (key: string) => string,
   parts: () => Parts,
 ): CommandExecutor {
-  const { clock, ids, log, store, directory, version = null, control = null } = ports;
+  const { clock, ids, log, store, events, directory, version = null, control = null } = ports;
   const { isLocal } = directory;
   const { sessions, compaction, sideQuestions, approvals: permits, access } = parts();
   return createCommandExecutor({
@@ -55,6 +56,7 @@ export function createExecutor(
     say: sayer(parts),
     keep: (writes) => parts().journal.keep([...writes]),
     why: (messageId) => whyMessage({ store, configs, isLocal }, messageId),
+    label: (order) => setLabel({ clock, ids, events, ...parts() }, order),
     async stop(key, by) {
       const event = { type: "run.aborted", at: clock.now(), by } as const;
       const identity = `command|${ids.next()}`;

@@ -175,6 +175,13 @@ export const commandTable = {
     help: "Why a message was answered or not: the one replied to, or the latest",
     example: "/why",
   },
+  wrong: {
+    ...ownerOnly,
+    args: maybe(choice(["undo"])),
+    usage: "[undo]",
+    help: "As a reply to a message or to my answer: the decision on it was wrong",
+    example: "/wrong",
+  },
   config: {
     ...ownerOnly,
     args: verbAndPath,

@@ -239,6 +239,8 @@ export interface CommandAsked {
   readonly about: string | null;
   /** The agent that answers, where several share the room; its name goes before the answer. */
   readonly as?: string;
+  /** It was called by its name. */
+  readonly called?: true;
 }
 /** A control command took effect; answered by the runtime. */
 export interface CommandApplied extends CommandIssued {
