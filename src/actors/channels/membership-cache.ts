@@ -12,6 +12,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Millis, Route } from "../../domain/message.ts";
 import type { Clock } from "../../domain/ports/index.ts";
+import { atMost } from "../util/cache-size.ts";
 
 const cacheMs = 30 * 60_000;
 const staleMs = 60_000;
@@ -59,7 +60,7 @@ const accountKey = (channel: string, account: string) => JSON.stringify([channel
 
 /** @param read is never called for direct chats. It may reject, and logs its own failures. */
 export function createMembershipCache(clock: Clock, read: ReadMembers): MembershipCache {
-  const rooms = new LRUCache<string, CachedRead>({ max: limits.membershipRoomsMax });
+  const rooms = new LRUCache<string, CachedRead>(atMost(limits.membershipRoomsMax));
   const flights = new Set<Promise<void>>();
 
   const roomOf = (route: Route): CachedRead => {

@@ -13,6 +13,7 @@ import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { JournalEvent } from "../../machines/events/events.ts";
 import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
+import { atMost } from "../util/cache-size.ts";
 import type { InspectedActor } from "./actor-inspector.ts";
 
 /** What a host needs of a conversation (conversation-actor.ts implements it). */
@@ -67,7 +68,7 @@ export class ConversationCache {
     this.#wantsRecord = wantsRecord;
     this.#onEvict = onEvict;
     this.#idle = new LRUCache<number, Slot>({
-      max,
+      ...atMost(max),
       dispose: (slot, _conv, reason) => {
         if (reason === "evict") this.#passivate(slot, this.#wantsRecord(slot));
       },

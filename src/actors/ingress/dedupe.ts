@@ -8,6 +8,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../domain/ports/index.ts";
+import { atMost } from "../util/cache-size.ts";
 
 /** The right to store a message, and the duty to report the result. */
 export interface Claim {
@@ -61,7 +62,7 @@ class Entry implements Claim {
 
 export function createDedupe(clock: Clock, entries: number, ttlMs: number): Dedupe {
   const cache = new LRUCache<string, Entry>({
-    max: entries,
+    ...atMost(entries),
     ttl: ttlMs,
     // The library treats a start of 0 as "never expires".
     perf: { now: () => clock.monotonic() + 1 },

@@ -17,6 +17,7 @@ import { type ChannelEvent, type Clock, placeOf, type Store } from "../../domain
 import { late, within } from "../../domain/ports/within.ts";
 import { conversationOf } from "../protocol/event-codec.ts";
 import type { FirstReads as AccountReads, OutboundDirectory } from "../protocol/runtime.ts";
+import { atMost } from "../util/cache-size.ts";
 import type { Prepared } from "./prepare-event.ts";
 
 export interface FirstReadPorts {
@@ -59,9 +60,7 @@ function nameOf(event: ChannelEvent): string {
 
 export function createFirstReads(ports: FirstReadPorts): FirstReads {
   /** Rooms that were read, and the end of the wait of those that are being read. */
-  const rooms = new LRUCache<string, Promise<unknown> | "known">({
-    max: limits.membershipRoomsMax,
-  });
+  const rooms = new LRUCache<string, Promise<unknown> | "known">(atMost(limits.membershipRoomsMax));
 
   /** What the first message of a room waits for; null: nothing. */
   function begin(

@@ -9,6 +9,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { ConfigWrite, Store } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import { settingsFor } from "../host/conversation-settings.ts";
+import { atMost } from "../util/cache-size.ts";
 
 /** Settings of conversations under the config versions that journal rows name. */
 export interface ConfigHistory {
@@ -72,11 +73,7 @@ function createConfigs(
   first: EarshotConfig,
 ): Configs {
   const known = new Map<number, EarshotConfig>();
-  const cache = new LRUCache<string, ConversationSettings>({
-    // With `max` the cache would allocate all entries in advance.
-    maxSize: settingsCachedMax,
-    sizeCalculation: () => 1,
-  });
+  const cache = new LRUCache<string, ConversationSettings>(atMost(settingsCachedMax));
   let version = lastVersion;
   let json = lastJson;
   let current = first;

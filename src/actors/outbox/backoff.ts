@@ -6,6 +6,7 @@ import { LRUCache } from "lru-cache";
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { Clock, OutboxRow, Random } from "../../domain/ports/index.ts";
+import { atMost } from "../util/cache-size.ts";
 import { type Delivery, isText } from "./row-body.ts";
 
 export interface Backoff {
@@ -24,9 +25,9 @@ const quickTriesMax = 8;
 
 export function createBackoff(clock: Clock, random: Random): Backoff {
   /** The last text of each conversation whose answers have pauses. */
-  const last = new LRUCache<number, { readonly turnId: string; readonly at: Millis }>({
-    max: limits.pacedConversationsMax,
-  });
+  const last = new LRUCache<number, { readonly turnId: string; readonly at: Millis }>(
+    atMost(limits.pacedConversationsMax),
+  );
   return {
     ended({ row, body }) {
       if (!("pauseMs" in body)) return;

@@ -21,6 +21,7 @@ import type {
   TimerHandle,
 } from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
+import { atMost } from "../util/cache-size.ts";
 
 export interface ProjectionPorts {
   readonly clock: Clock;
@@ -69,7 +70,7 @@ const pageLines = 1_000;
 export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
   const { clock, log, store, files } = ports;
   /** The last line of each file checked in this process. */
-  const reached = new LRUCache<string, number>({ max: limits.sessionFilesKnownMax });
+  const reached = new LRUCache<string, number>(atMost(limits.sessionFilesKnownMax));
   const waiting: Waiting[] = [];
   let working = false;
   let stopped = false;

@@ -20,6 +20,7 @@ import {
   type ScheduleInput,
 } from "../protocol/context-tool-schemas.ts";
 import type { ContextAnswer, ContextQuestion } from "../protocol/host-protocol.ts";
+import { atMost } from "../util/cache-size.ts";
 import {
   type FoundMessage,
   type MediaRef,
@@ -69,11 +70,7 @@ const nothingFound = "Nothing in this session contains that.";
 const refused = (why: string) => `Refused: ${why}`;
 
 export function createContextTools(ports: ContextToolPorts): ContextTools {
-  const turns = new LRUCache<number, AskingTurn>({
-    // With `max`, the cache would allocate all entries at once.
-    maxSize: turnsMax,
-    sizeCalculation: () => 1,
-  });
+  const turns = new LRUCache<number, AskingTurn>(atMost(turnsMax));
   return {
     opened: (turn) => void turns.set(turn.conv, turn),
     isRunning({ conv, turnId, key }) {
