@@ -150,6 +150,12 @@ describe("tidy", () => {
     expect(offenders(tests, /\b(it|test|describe)\.(todo|only|skip)\(/)).toEqual([]);
   });
 
+  test("what test files share has no hooks of its own, as it is loaded once for many of them", () => {
+    const shared = tests.filter((path) => !path.endsWith(".test.ts"));
+    expect(shared.length).toBeGreaterThan(50);
+    expect(offenders(shared, /^(before|after)(Each|All)\(/)).toEqual([]);
+  });
+
   test("no test draws from a list of all characters, which stays in memory", () => {
     expect(offenders(tests, /unit: ?"binary"/)).toEqual([]);
   });

@@ -26,10 +26,6 @@ const points = [
 ];
 
 let folder = "";
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "earshot-crash-"));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The judge must see what he is there for: a lost message, a doubled answer, a phantom one. */
 async function blindSpots(store: Store, world: CrashWorld): Promise<string[]> {
@@ -79,6 +75,11 @@ async function judge(world: CrashWorld): Promise<void> {
 
 /** Declares the claims for one number of worker hosts. */
 export function crashContract(workers: number): void {
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "earshot-crash-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
   test(`${randomKills} kills at random instants lose and double nothing`, async () => {
     console.log(`crash seed ${seed}`);
     const random = chance(seed);
