@@ -1,13 +1,13 @@
 /**
  * `GET /api/record`
  * =================
- * A part of the journal as a scenario, JSON Lines. The journal is read as fast as the reader takes
+ * A part of the journal as a scenario, or as labelled rooms, JSON Lines. The journal is read as fast as the reader takes
  * it.
  */
 import { z } from "zod";
 import { isSessionKey } from "../../../domain/key.ts";
 import { type Endpoints, flag } from "../../http/endpoint.ts";
-import { type RecordingQuery, recordingText } from "../../replay/recording.ts";
+import { labelledText, type RecordingQuery, recordingText } from "../../replay/recording.ts";
 import type { RouteDeps } from "./deps.ts";
 
 const moment = z
@@ -24,13 +24,14 @@ const querySchema = z.object({
     .optional()
     .describe("only this conversation"),
   channel: z.string().optional().describe("only messages of this channel"),
+  labels: flag.optional().describe("1: rooms in which somebody labelled a message, with labels"),
   redact: flag.optional().describe("1: words, names and numbers are replaced"),
 });
 
 const record = {
   method: "get",
   path: "/api/record",
-  summary: "A part of the journal as a scenario, JSON Lines",
+  summary: "A part of the journal as a scenario, or as labelled rooms, JSON Lines",
   query: querySchema,
   answer: { contentType: "application/x-ndjson", each: z.looseObject({}) },
   refuses: ["bad-request"],
@@ -38,11 +39,16 @@ const record = {
 
 export function recordRoutes({ add }: Endpoints, { store }: RouteDeps): void {
   add(record, ({ context, query }) =>
-    context.body(streamOf(recordingText(store, recordingQuery(query))), 200, {
+    context.body(streamOf(textOf(store, query)), 200, {
       "content-type": "application/x-ndjson",
       "cache-control": "no-store",
     }),
   );
+}
+
+function textOf(store: RouteDeps["store"], query: z.output<typeof querySchema>) {
+  const text = query.labels === true ? labelledText : recordingText;
+  return text(store, recordingQuery(query));
 }
 
 function recordingQuery({

@@ -2,13 +2,13 @@
  * `earshot record`
  * ================
  * Writes the journal as a scenario to standard output: messages, what the agents did, and the
- * outcome of their answers. It asks the running daemon; without one it reads the journal itself,
+ * outcome of their answers. With `--labels` it writes labelled rooms for `earshot eval`. It asks the running daemon; without one it reads the journal itself,
  * under the state directory's lock, and changes nothing in it.
  */
 import type { Command } from "commander";
 import { EarshotError } from "../../../domain/errors.ts";
 import { isSessionKey } from "../../../domain/key.ts";
-import { type RecordingQuery, recordingText } from "../../replay/recording.ts";
+import { labelledText, type RecordingQuery, recordingText } from "../../replay/recording.ts";
 import { type DaemonAddress, findDaemon } from "../lib/api-client.ts";
 import { action, fail, type StateOptions, stateDirFor, withStateDir } from "../lib/command.ts";
 import { withJournal } from "../lib/journal.ts";
@@ -20,6 +20,7 @@ interface RecordOptions extends StateOptions {
   readonly until?: string;
   readonly conversation?: string;
   readonly channel?: string;
+  readonly labels?: true;
   readonly redact?: true;
   readonly config?: string;
 }
@@ -29,10 +30,13 @@ const help: HelpText = {
     "Prints JSON Lines that `earshot replay` runs (docs/guide/scenarios.md). Times are a span back " +
     "from now (90s, 30m, 12h, 7d) or a date (2026-11-21, 2026-11-21T18:00). Conversations start " +
     "empty: a replay does not know messages from before --since. Asks the running daemon; " +
-    "without one it reads the journal.",
+    "without one it reads the journal. --labels prints rooms in which somebody labelled a message, " +
+    "in the form that `earshot eval` measures (docs/quality.md); with --conversation that room, " +
+    "labelled or not.",
   examples: [
     ["earshot record --since 1d > yesterday.jsonl", "then try other rules on it"],
     "earshot replay yesterday.jsonl --against new.json5",
+    ["earshot record --since 7d --labels > rooms.jsonl", "then `earshot eval rooms.jsonl`"],
     ["earshot record --since 2h --redact > report.jsonl", "for others, with words replaced"],
   ],
   exits: "0 recorded, 1 no messages in that time, or it failed, 2 bad use or no journal.",
@@ -47,6 +51,7 @@ export function addRecordCommand(program: Command): void {
       .option("--until <time>", "end (default: now)")
       .option("--conversation <key>", "only this conversation (session key)")
       .option("--channel <id>", "only messages of this channel")
+      .option("--labels", "print labelled rooms instead, for `earshot eval`")
       .option("--redact", "replace words, names, ids and numbers by pseudonyms")
       .option("--json", "the output is always JSON Lines")
       .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon runs"),
@@ -96,22 +101,28 @@ async function record(options: RecordOptions): Promise<void> {
     output.add(text);
     await output.flushFull();
   };
+  const labels = options.labels === true;
   if (daemon === null)
     await withJournal(options, "record", async (store) => {
-      for await (const text of recordingText(store, query)) await write(text.trimEnd());
+      const text = labels ? labelledText : recordingText;
+      for await (const line of text(store, query)) await write(line.trimEnd());
     });
-  else await fromDaemon(daemon, query, write);
+  else await fromDaemon(daemon, { ...query, labels }, write);
   await output.flush();
   if (count.lines > 0) return;
   process.exitCode = 1;
-  process.stderr.write("There are no messages in that time.\n");
+  process.stderr.write(
+    labels && conversation === undefined
+      ? "Nobody has labelled a message of that time.\n"
+      : "There are no messages in that time.\n",
+  );
 }
 
 type Write = (line: string) => Promise<void>;
 
 async function fromDaemon(
   { base, token }: DaemonAddress,
-  query: RecordingQuery,
+  query: RecordingQuery & { readonly labels: boolean },
   write: Write,
 ): Promise<void> {
   const asked = new URLSearchParams({ since: String(query.since) });
@@ -119,6 +130,7 @@ async function fromDaemon(
   if (query.conversation !== undefined) asked.set("conversation", query.conversation);
   if (query.channel !== undefined) asked.set("channel", query.channel);
   if (query.redact === true) asked.set("redact", "1");
+  if (query.labels) asked.set("labels", "1");
   const answer = await fetch(`${base}/api/record?${asked}`, {
     headers: { authorization: `Bearer ${token}` },
   });
