@@ -56,6 +56,10 @@ export const logTable: readonly LogEvent[] = [
     ["recovery.events", "Events from before this start were applied."],
     ["store.working", "The store works again."],
     ["sessions.working", "Session files can be written again."],
+    [
+      "telegram.business-connection",
+      "The bot was connected to a business account, or its rights there changed.",
+    ],
     ["telegram.menu", "The menu of commands was set."],
     ["tls.renewed", "A new certificate is in use."],
   ),

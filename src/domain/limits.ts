@@ -23,6 +23,10 @@ export const limits = {
   attachmentsCountMax: 100,
   /** Sent messages of an account whose topics it remembers. */
   sentTopicsMax: 10_000,
+  /** Business accounts whose rights an account remembers; of others Telegram is asked again. */
+  businessAccountsMax: 256,
+  /** Messages of a business chat in one report of deletions. */
+  businessDeletionsMax: 1_000,
   /** Groups of an account that became supergroups; the oldest is then a new room. */
   migratedGroupsMax: 256,
   /** Parts of messages of an account that are held until the last one is there, and what waits. */

@@ -47,6 +47,11 @@ const authorSchema = z
     isSelf: z.boolean().default(false),
     /** Posts in the name of a chat: the platform does not say which person it is. */
     isChat: z.boolean().optional(),
+    /**
+     * The account answers in this person's name, and the person writes there as well: remembered,
+     * never answered.
+     */
+    isHost: z.boolean().optional(),
   })
   .transform((author) => ({ ...author, name: author.name || author.id }));
 

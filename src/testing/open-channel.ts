@@ -32,6 +32,7 @@ export interface OpenedChannel {
   readonly cursors: Map<string, string>;
   /** Adds events that came in another way, for channels whose inbound is the daemon's own API. */
   take(events: readonly ChannelEvent[]): void;
+  events(): readonly ChannelEvent[];
   messages(): readonly Inbound[];
   /** Message ids in order of arrival, without duplicates. */
   identities(): readonly string[];
@@ -147,6 +148,7 @@ export function openChannel(
     errors,
     cursors,
     take: (events) => recording.take(events),
+    events: () => recording.events,
     messages: () => recording.messages(),
     identities: () => [...new Set(recording.messages().map(({ id }) => id))],
     ended: () => running,

@@ -19,7 +19,7 @@ const all = (...names: readonly string[]) =>
 const idAndKind = fields(all("id", "kind"));
 const place = { ...all("channel", "account"), chat: idAndKind, thread: idAndKind };
 const route = fields(place);
-const author = fields({ ...all("id", "isBot", "isSelf", "isChat"), name: "text" });
+const author = fields({ ...all("id", "isBot", "isSelf", "isChat", "isHost"), name: "text" });
 const origin = fields({
   ...all("authorId", "messageId", "sentAt"),
   authorName: "text",

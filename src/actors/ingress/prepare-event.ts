@@ -145,14 +145,18 @@ function prepareMessage(message: Inbound, intake: Intake, context: PrepareContex
   return { events, ended: null, keys, ...common };
 }
 
-/** A message of another of our agents, from an account of its own: passed on, never decided. */
+/**
+ * A message of another of our agents from an account of its own, or of the person in whose name the
+ * account answers: passed on, never decided.
+ */
 function prepareSibling(
   message: Inbound,
   { routes }: Intake,
   { cfg, now: at }: PrepareContext,
 ): Prepared {
   const identity = `fellow|${messageIdentity(message)}`;
-  const sibling = { ...message, author: { ...message.author, isBot: true } };
+  const { author } = message;
+  const sibling = author.isHost ? message : { ...message, author: { ...author, isBot: true } };
   const made = { type: "fellow.spoke", at, seq: 0, message: sibling } as const;
   const keys = routes.map(({ sessionKey }) => sessionKey);
   const events = keys.map((key) => newEvent(conversationOf(key), cfg, made, { identity }));

@@ -54,6 +54,13 @@ type AccessCheck = { readonly rule: Rule | null; readonly explanation: string };
 const noAuthority: Authority = { commandAuthorized: false, owner: false };
 const operator: Authority = { commandAuthorized: true, owner: true };
 
+const byPlatform: Admission = {
+  decision: null,
+  rule: null,
+  authority: noAuthority,
+  explanation: "reported by the platform itself",
+};
+
 const passed = (explanation: string): AccessCheck => ({ rule: null, explanation });
 const refused = (rule: Rule, explanation: string): AccessCheck => ({ rule, explanation });
 const quoted = (text: string): string => JSON.stringify(text.slice(0, 128));
@@ -224,16 +231,12 @@ export function admit(
     case "message":
       return admitMessage(config, context, event.message);
     case "edit":
+      if (event.edit.author?.isHost === true && hearsPlace(config, event.edit)) return byPlatform;
       return admitFrom(config, context, event.edit, senderOf(event.edit.author));
     case "reaction":
       return admitMessage(config, context, event.reaction);
     default:
-      return {
-        decision: null,
-        rule: null,
-        authority: noAuthority,
-        explanation: "reported by the platform itself",
-      };
+      return byPlatform;
   }
 }
 

@@ -33,7 +33,10 @@ export interface Intake {
   /** The event as it may be kept: no text has a claim code. */
   readonly event: ChannelEvent;
   readonly admission: Admission;
-  /** Its author is another agent of ours: remembered where its place is heard, never decided. */
+  /**
+   * Its author is another agent of ours, or the one in whose name the account answers: remembered
+   * where its place is heard, never decided.
+   */
   readonly sibling: "heard" | "unheard" | null;
   readonly request: AccessRequest | null;
   /** Who hears it, each agent in its session; of a message that is denied, who would. */
@@ -64,7 +67,8 @@ export function decideIntake(
   if (event.type === "history")
     return { ...decided, history: admitHistory(event.history, config, context) };
   if (event.type !== "message" || given.type !== "message") return decided;
-  if (context.isOurs?.(event.message.author.id) === true) {
+  const { author } = event.message;
+  if (author.isHost === true || context.isOurs?.(author.id) === true) {
     const isHeard = context.local || hearsPlace(config, event.message);
     return { ...decided, sibling: isHeard ? "heard" : "unheard" };
   }
@@ -97,7 +101,9 @@ function accessRequestOf(
 function routableOf(event: ChannelEvent): Parameters<typeof resolveRoute>[1] {
   switch (event.type) {
     case "message":
-      return event.message;
+      return event.message.author.isHost === true
+        ? withAuthor(event.message, undefined)
+        : event.message;
     case "edit":
       return withAuthor(event.edit, event.edit.author);
     case "delete":
@@ -118,5 +124,7 @@ function withAuthor(
   author: Inbound["author"] | undefined,
 ) {
   const nobody = { id: chat.id, name: chat.id, isBot: false, isSelf: false };
-  return { channel, account, chat, thread, author: author ?? nobody };
+  // The chat is with the other person, also where its host writes.
+  const known = author?.isHost === true ? undefined : author;
+  return { channel, account, chat, thread, author: known ?? nobody };
 }

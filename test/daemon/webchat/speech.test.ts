@@ -188,6 +188,7 @@ test("Telegram shows Ogg as a voice message and the rest as what it is", async (
       apiRoot: server.apiRoot,
       pollSeconds: 1,
       allowedUpdates: [],
+      business: false,
     },
     new TelegramChats(),
   );

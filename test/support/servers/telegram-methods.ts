@@ -23,7 +23,19 @@ type Method = (world: TelegramWorld, payload: Payload) => unknown;
 const textLimit = 4_096;
 const reactions = new Set(["👀", "👍", "👎", "❤", "🔥", "🎉", "🤔", "👌", "🙏", "💯", "⚡", "😁"]);
 
-function roomOf(world: TelegramWorld, { chat_id }: Payload): Room {
+function roomOf(
+  world: TelegramWorld,
+  { chat_id, business_connection_id: business }: Payload,
+): Room {
+  if (business !== undefined) {
+    const connection = world.businesses.get(String(business));
+    const there = world.businessRooms.get(`${String(business)}/${String(chat_id)}`);
+    if (connection === undefined || there === undefined)
+      throw new Refusal(400, "Bad Request: business connection not found");
+    if (!connection.is_enabled || connection.rights?.can_reply !== true)
+      throw new Refusal(403, "Forbidden: not enough rights to send messages");
+    return there;
+  }
   const room = typeof chat_id === "number" ? world.rooms.get(chat_id) : undefined;
   if (room === undefined) throw new Refusal(400, "Bad Request: chat not found");
   if (room.movedTo !== null)
@@ -138,6 +150,11 @@ export const methods: Readonly<Record<string, Method>> = {
     const room = roomOf(world, payload);
     room.messages.delete(messageOf(room, payload, "delete").message_id);
     return true;
+  },
+  getBusinessConnection(world, { business_connection_id }) {
+    const found = world.businesses.get(String(business_connection_id));
+    if (found === undefined) throw new Refusal(400, "Bad Request: business connection not found");
+    return found;
   },
   setMessageReaction(world, payload) {
     const room = roomOf(world, payload);

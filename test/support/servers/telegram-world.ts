@@ -2,7 +2,14 @@
  * A Telegram with people in it: users, chats, messages and the update queue of one bot, without any
  * network. The server beside it gives it the Bot API; tests speak for the people.
  */
-import type { Chat, Message, MessageEntity, Update, User } from "@grammyjs/types";
+import type {
+  BusinessConnection,
+  Chat,
+  Message,
+  MessageEntity,
+  Update,
+  User,
+} from "@grammyjs/types";
 
 export interface Call {
   readonly method: string;
@@ -52,6 +59,10 @@ export class TelegramWorld {
   };
   readonly users = new Map<number, User>();
   readonly rooms = new Map<number, Room>();
+  /** Business accounts that the bot is connected to. */
+  readonly businesses = new Map<string, BusinessConnection>();
+  /** Chats of those with their customers, as `<connection>/<person>`. */
+  readonly businessRooms = new Map<string, Room>();
   readonly calls: Call[] = [];
   /** The menu of commands. */
   commands: readonly { readonly command: string; readonly description: string }[] = [];
@@ -125,8 +136,61 @@ export class TelegramWorld {
     return this.rooms.get(id) ?? this.room({ id, type: "private", first_name }, [user]);
   }
 
+  /** Somebody connects the bot to their business account, or changes what it may do there. */
+  connectBusiness(
+    owner: User,
+    { canReply = true, enabled = true, id = `bc_${owner.id}` } = {},
+  ): BusinessConnection {
+    const connection: BusinessConnection = {
+      id,
+      user: owner,
+      user_chat_id: owner.id,
+      date: 1,
+      rights: canReply ? { can_reply: true } : {},
+      is_enabled: enabled,
+    };
+    this.businesses.set(id, connection);
+    this.post({ business_connection: connection });
+    return connection;
+  }
+
+  /** Writes in the chat of a business account with a customer. */
+  sayInBusiness(
+    { id }: BusinessConnection,
+    customer: User,
+    by: User,
+    text: string,
+    extra: object = {},
+  ): Message {
+    const room = this.businessRoom(id, customer);
+    const message = this.build(room, by, {
+      text,
+      entities: entitiesOf(text),
+      business_connection_id: id,
+      ...extra,
+    });
+    this.post({ business_message: message });
+    return message;
+  }
+
+  businessRoom(connection: string, { id, first_name }: User): Room {
+    const key = `${connection}/${id}`;
+    const known = this.businessRooms.get(key);
+    if (known !== undefined) return known;
+    const chat = { id, type: "private", first_name } as const;
+    const room = this.newRoom(chat, []);
+    this.businessRooms.set(key, room);
+    return room;
+  }
+
   private room(chat: Chat, members: readonly User[]): Room {
-    const room: Room = {
+    const room = this.newRoom(chat, members);
+    this.rooms.set(chat.id, room);
+    return room;
+  }
+
+  private newRoom(chat: Chat, members: readonly User[]): Room {
+    return {
       chat,
       members: new Set([this.bot.id, ...members.map(({ id }) => id)]),
       messages: new Map(),
@@ -135,8 +199,6 @@ export class TelegramWorld {
       blocked: false,
       movedTo: null,
     };
-    this.rooms.set(chat.id, room);
-    return room;
   }
 
   /** Opens a forum topic; its number is its service message's. */

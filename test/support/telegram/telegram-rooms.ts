@@ -32,6 +32,8 @@ export interface TelegramRoomsOptions {
   readonly runs?: readonly object[];
   /** More of the config; a function is given the group's id. */
   readonly config?: Record<string, unknown> | ((group: string) => Record<string, unknown>);
+  /** More fields of the account. */
+  readonly account?: Readonly<Record<string, unknown>>;
   /** Files that agents send. @default none */
   readonly outgoing?: OutgoingFiles;
   /** Where fetched files are kept; left out: none are fetched. */
@@ -80,7 +82,12 @@ export class TelegramRooms {
           telegram: {
             groups: { [String(this.group.chat.id)]: {} },
             accounts: {
-              default: { botToken: sampleToken, apiRoot: this.server.apiRoot, pollSeconds: 20 },
+              default: {
+                botToken: sampleToken,
+                apiRoot: this.server.apiRoot,
+                pollSeconds: 20,
+                ...this.#options.account,
+              },
             },
           },
         },

@@ -377,7 +377,9 @@ function personWhy({ entry }: PersonRow, explained: Explained | null, at: string
     history === true
       ? "Read from the room’s history: nothing was decided about it."
       : isSibling === true
-        ? "Another agent of ours said it: it is overheard, and nothing is decided about it."
+        ? author.isBot
+          ? "Another agent of ours said it: it is overheard, and nothing is decided about it."
+          : "The account answers in this person’s name: it is kept, and nothing is decided about it."
         : null;
   return {
     of: `${shownName(author.name)}, ${at}`,

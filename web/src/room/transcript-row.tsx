@@ -110,7 +110,7 @@ function Person({ row }: { readonly row: PersonRow }) {
   return (
     <Body
       name={author.name}
-      kind={isSibling === true ? "agent" : author.isBot ? "bot" : "person"}
+      kind={author.isBot ? (isSibling === true ? "agent" : "bot") : "person"}
       time={time}
       chip={verdict && <Chip decision={verdict.decision} rule={verdict.rule} />}
     >

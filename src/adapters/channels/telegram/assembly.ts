@@ -12,6 +12,7 @@
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
 import {
+  deletionSchema,
   editSchema,
   type Inbound,
   inboundSchema,
@@ -21,6 +22,7 @@ import {
   reactionSchema,
 } from "../../../domain/message.ts";
 import { type ChannelEvent, placeOf } from "../../../domain/ports/index.ts";
+import { businessIn } from "./chats.ts";
 import { telegramTextLimit } from "./outbound.ts";
 
 /** Telegram sends an album at once; its parts are ms apart. */
@@ -35,6 +37,7 @@ const pasteUnitsMin = 4_000;
 const eventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("message"), message: inboundSchema }),
   z.object({ type: z.literal("edit"), edit: editSchema }),
+  z.object({ type: z.literal("delete"), deletion: deletionSchema }),
   z.object({ type: z.literal("reaction"), reaction: reactionSchema }),
 ]);
 const heldSchema = z.union([
@@ -252,8 +255,9 @@ function merge(parts: readonly Inbound[]): Inbound {
 const chatOf = (entry: Held): string =>
   "event" in entry ? placeOf(entry.event).chat.id : (entry.parts[0]?.chat.id ?? "");
 
-const keyOf = ({ chat, id }: { readonly chat: { readonly id: string }; readonly id: string }) =>
-  `${chat.id}/${id}`;
+/** A customer's chat with a business account has the id of the customer's chat with the bot. */
+const keyOf = ({ chat, thread, id }: Pick<Inbound, "chat" | "thread" | "id">) =>
+  thread !== null && businessIn({ thread }) !== null ? `${thread.id}/${id}` : `${chat.id}/${id}`;
 
 /** Telegram's number in an id such as `7` or `-1005/7`. */
 const numberOf = ({ id }: Inbound) => Number(id.slice(id.lastIndexOf("/") + 1));

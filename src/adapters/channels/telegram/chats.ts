@@ -12,10 +12,13 @@
  *
  * **Topics of sent messages.** Telegram reports no topic with a reaction, so the topics of the
  * newest messages that earshot sent are remembered, in memory.
+ *
+ * **Business accounts.** What the bot may do in each (`business.ts`), in memory.
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
+import type { Route } from "../../../domain/message.ts";
 
 /** A call was refused because the group has a new id. Nothing was done. */
 export class GroupMigratedError extends EarshotError {
@@ -31,12 +34,31 @@ export interface TelegramTarget {
   readonly chat_id: number;
   readonly message_thread_id?: number;
   readonly direct_messages_topic_id?: number;
+  readonly business_connection_id?: string;
 }
+
+/** What the bot may do in the chats of a business account. */
+export interface BusinessAccess {
+  /** The user id of the account's owner. */
+  readonly owner: string;
+  readonly enabled: boolean;
+  readonly mayReply: boolean;
+}
+
+/** The thread that a chat of a business account is. */
+export const businessThread = (connection: string, chatId: number) =>
+  ({ id: `business/${connection}/${chatId}`, kind: "topic" }) as const;
+
+/** The connection to the business account that a place belongs to; null: to none. */
+export const businessIn = ({ thread }: Pick<Route, "thread">): string | null =>
+  /^business\/(.+)\/-?\d+$/s.exec(thread?.id ?? "")?.[1] ?? null;
 
 export class TelegramChats {
   readonly #onMigrated: (old: number, now: number) => void;
   readonly #topics = new LRUCache<string, number>({ max: limits.sentTopicsMax });
   readonly #topicNames = new LRUCache<string, string>({ max: limits.sentTopicsMax });
+  /** By the id of the connection. */
+  readonly business = new LRUCache<string, BusinessAccess>({ max: limits.businessAccountsMax });
   /** New id to old id, of groups whose migration was reported by an update. */
   readonly #oldIds = new Map<number, number>();
   /** Old id to new id, also of groups where only a refused call reported it. */

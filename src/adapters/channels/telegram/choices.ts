@@ -102,8 +102,8 @@ export function pressEvent(raw: unknown, receiver: Receiver): ChannelEvent | nul
   if (read === null || read.label === null || message === undefined) return null;
   const { id, from } = read.press.callback_query;
   const { chat, date, message_id, message_thread_id, is_topic_message } = message;
-  const { direct_messages_topic } = message;
-  const place = { chat, message_thread_id, is_topic_message };
+  const { direct_messages_topic, business_connection_id } = message;
+  const place = { chat, message_thread_id, is_topic_message, business_connection_id };
   const said = { ...place, direct_messages_topic, date, message_id, from, text: read.label };
   const update = {
     update_id: read.press.update_id,

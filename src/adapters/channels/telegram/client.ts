@@ -9,7 +9,13 @@ import { EarshotError } from "../../../domain/errors.ts";
 import type { Route } from "../../../domain/message.ts";
 import { deadline } from "../../http/deadline.ts";
 import type { TelegramApi } from "./api.ts";
-import { GroupMigratedError, numericId, type TelegramChats, type TelegramTarget } from "./chats.ts";
+import {
+  businessIn,
+  GroupMigratedError,
+  numericId,
+  type TelegramChats,
+  type TelegramTarget,
+} from "./chats.ts";
 import type { TelegramAccountConfig } from "./config.ts";
 import type { CallKind } from "./errors.ts";
 
@@ -111,9 +117,14 @@ function inNewChat(
   return { ...rest, chat_id: movedTo };
 }
 
-/** `chat_id` and, in a topic, its id. The direct messages of a channel have topics of their own. */
+/**
+ * `chat_id` and, in a topic, its id. The direct messages of a channel have topics of their own, and
+ * so have the chats of a business account.
+ */
 export function target({ chat, thread }: Route): TelegramTarget {
   const chat_id = numericId(chat.id, "chat id");
+  const business_connection_id = businessIn({ thread });
+  if (business_connection_id !== null) return { chat_id, business_connection_id };
   if (thread?.kind !== "topic") return { chat_id };
   const id = numericId(thread.id, "topic id");
   // Private chats, which may have topics as well, have positive ids.

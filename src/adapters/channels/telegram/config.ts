@@ -9,6 +9,8 @@ export interface TelegramAccountConfig {
   readonly apiRoot: string;
   readonly pollSeconds: number;
   readonly allowedUpdates: readonly string[];
+  /** Whether the chats of business accounts that the bot is connected to are heard. */
+  readonly business: boolean;
   /** Telegram posts updates; absent: earshot polls. */
   readonly webhook?: TelegramWebhookConfig | undefined;
 }
@@ -52,6 +54,14 @@ export const telegramAccountSchema = z.strictObject({
       "callback_query",
     ])
     .meta({ description: "Kinds of updates to request; unknown kinds are ignored." }),
+  business: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        "Hear and answer the chats of business accounts that the bot is connected to, in the name " +
+        "of their owners.",
+    }),
   webhook: z
     .strictObject({
       url: z

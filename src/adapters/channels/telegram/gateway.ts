@@ -10,6 +10,7 @@
  * held until the rest of it has arrived, as JSON (`assembly.ts`). Telegram restarts its numbering at random after a week without updates, so an offset that old is not used:
  * Telegram keeps updates for a day, and repeats are recognised.
  */
+import { ZodError } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
@@ -22,6 +23,7 @@ import {
   readAssembly,
   storedAssembly,
 } from "./assembly.ts";
+import { businessEvents, businessHint, isBusinessUpdate, requestedUpdates } from "./business.ts";
 import type { TelegramChats } from "./chats.ts";
 import { answerPresses, pressEvent } from "./choices.ts";
 import type { TelegramClient } from "./client.ts";
@@ -59,8 +61,9 @@ export async function whoAmI(client: TelegramClient, signal: AbortSignal): Promi
       "EAR_CHANNEL_UNAVAILABLE",
       "Cannot read the bot's identity: Telegram's getMe has an unexpected form",
     );
-  const { id, username, first_name } = self.data;
-  return { id: String(id), username, name: first_name || username };
+  const { id, username, first_name, can_connect_to_business: isConnectable } = self.data;
+  const known = { id: String(id), username, name: first_name || username };
+  return isConnectable === undefined ? known : { ...known, isConnectable };
 }
 
 /** Receives until the signal aborts. Rejects only when the token is refused. */
@@ -85,7 +88,7 @@ export async function receive(
       }
       // The first poll after a break does not wait, so that recovery is reported immediately.
       const updates = await nextUpdates(progress, live);
-      if (!live) context.reportState("live");
+      if (!live) context.reportState("live", businessHint(context.config, self));
       if (!offered) void offerCommands(client, context, signal);
       offered = true;
       live = true;
@@ -169,7 +172,7 @@ async function poll(
       ...(usable ? { offset: position.offset } : {}),
       timeout,
       limit: 100,
-      allowed_updates: config.allowedUpdates as never,
+      allowed_updates: requestedUpdates(config) as never,
     },
     { kind: "connect", signal, msMax: timeout * 1_000 + pollGraceMs },
   );
@@ -199,26 +202,29 @@ function logIgnored(raw: unknown, context: Context): void {
   context.log("warn", "telegram.update-ignored", { kind });
 }
 
-/** Converts an update; null for none of interest and for unreadable ones, which are logged. */
+/** Converts an update; none for one of no interest and for unreadable ones, which are logged. */
 export function readUpdate(
   raw: unknown,
   receiver: Receiver,
   context: Context,
-): ChannelEvent | null {
-  const { log } = context;
+): readonly ChannelEvent[] {
   const pressed = pressEvent(raw, receiver);
-  if (pressed !== null) return pressed;
-  const update = updateSchema.safeParse(raw);
-  if (update.success) {
+  if (pressed !== null) return [pressed];
+  try {
+    if (isBusinessUpdate(raw, context)) return businessEvents(raw, receiver, context);
+    const update = updateSchema.parse(raw);
     logIgnored(raw, context);
-    return eventOf(update.data, receiver);
+    const event = eventOf(update, receiver);
+    return event === null ? [] : [event];
+  } catch (error) {
+    if (!(error instanceof ZodError)) throw error;
+    const known = updateIdSchema.safeParse(raw);
+    context.log("warn", "telegram.update-unreadable", {
+      update: known.success ? known.data.update_id : null,
+      at: error.issues[0]?.path.join("."),
+    });
+    return [];
   }
-  const known = updateIdSchema.safeParse(raw);
-  log("warn", "telegram.update-unreadable", {
-    update: known.success ? known.data.update_id : null,
-    at: update.error.issues[0]?.path.join("."),
-  });
-  return null;
 }
 
 /** Delivers a batch; returns the new progress once it is durable. */
@@ -234,8 +240,7 @@ async function deliverBatch(
   for (const raw of updates) {
     const known = updateIdSchema.safeParse(raw);
     if (known.success) highest = Math.max(highest ?? known.data.update_id, known.data.update_id);
-    const event = readUpdate(raw, receiver, context);
-    if (event !== null) events.push(event);
+    events.push(...readUpdate(raw, receiver, context));
   }
   if (updates.length > 0 && highest === null)
     throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot confirm updates: none has an id");

@@ -7,7 +7,7 @@
  */
 import type { Attachment, Edit, Inbound, Origin } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
-import type { TelegramChats } from "./chats.ts";
+import { businessThread, type TelegramChats } from "./chats.ts";
 import { lineOf, noticeOf } from "./content-lines.ts";
 import type {
   WireChat,
@@ -26,6 +26,8 @@ export interface TelegramSelf {
   readonly id: string;
   readonly username: string;
   readonly name: string;
+  /** Whether it can be connected to business accounts; absent: an API server that does not say. */
+  readonly isConnectable?: boolean;
 }
 
 type Author = Inbound["author"];
@@ -73,7 +75,7 @@ function inboundOf(message: WireMessage, { account, self, chats }: Receiver): In
     account,
     ...placeOf(message, chats),
     id: chats.messageId(message.chat.id, message.message_id),
-    author: authorOf(message, self),
+    author: authorIn(message, { self, chats }),
     text,
     mentions,
     mentionsEveryone: false,
@@ -95,7 +97,7 @@ function editOf(updateId: number, message: WireMessage, { account, self, chats }
     ...placeOf(message, chats),
     id: chats.messageId(message.chat.id, message.message_id),
     text: textOf(message),
-    author: authorOf(message, self),
+    author: authorIn(message, { self, chats }),
     editedAt: (message.edit_date ?? message.date) * 1_000,
     // The edit's time has whole seconds, within which a message may change twice.
     editId: String(updateId),
@@ -139,7 +141,7 @@ const emojiOf = ({ type, emoji }: WireReaction["new_reaction"][number]) =>
 
 type Located = Pick<WireMessage, "chat"> & Partial<WireMessage>;
 
-function placeOf(message: Located, chats: TelegramChats) {
+export function placeOf(message: Located, chats: TelegramChats) {
   const { chat } = message;
   const kinds = {
     private: "direct",
@@ -155,9 +157,11 @@ function placeOf(message: Located, chats: TelegramChats) {
   };
 }
 
-/** A topic of a forum, or what one person writes to a channel. */
+/** A topic of a forum, what one person writes to a channel, or a chat of a business account. */
 function threadOf(message: Located, chats: TelegramChats): Inbound["thread"] {
   const { direct_messages_topic: direct, message_thread_id, is_topic_message } = message;
+  const { business_connection_id: business, chat } = message;
+  if (business !== undefined) return businessThread(business, chat.id);
   if (direct !== undefined) return { id: String(direct.topic_id), kind: "topic" };
   // Only forum topics are threads; in other groups the field is the start of a reply chain.
   if (is_topic_message !== true || message_thread_id === undefined) return null;
@@ -190,11 +194,26 @@ function chatAuthor(chat: WireChat, signature: string | undefined): Author {
   return { id, name: name || id, isBot: false, isSelf: false, isChat: true };
 }
 
+/** In a chat of a business account, all but the customer write as its owner. */
+function authorIn(message: WireMessage, { self, chats }: Omit<Receiver, "account">): Author {
+  const author = authorOf(message, self);
+  const { business_connection_id: business, chat } = message;
+  if (business === undefined || author.isSelf) return author;
+  const isCustomer =
+    author.id === String(chat.id) && author.id !== chats.business.get(business)?.owner;
+  return isCustomer ? author : { ...author, isHost: true };
+}
+
 /** `sender_chat` wins: with it, `from` is a placeholder for old clients. */
 function authorOf(
-  message: Pick<WireMessage, "from" | "sender_chat" | "author_signature"> & { chat?: WireChat },
+  message: Pick<
+    WireMessage,
+    "from" | "sender_chat" | "author_signature" | "sender_business_bot"
+  > & { chat?: WireChat },
   self: TelegramSelf,
 ): Author {
+  const { sender_business_bot: bot } = message;
+  if (bot !== undefined && String(bot.id) === self.id) return userAuthor(bot, self);
   if (message.from !== undefined && String(message.from.id) === self.id)
     return userAuthor(message.from, self);
   if (message.sender_chat !== undefined)

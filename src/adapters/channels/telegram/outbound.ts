@@ -15,7 +15,8 @@ import type {
   SendReceipt,
   SendRequest,
 } from "../../../domain/ports/index.ts";
-import { GroupMigratedError, type TelegramChats } from "./chats.ts";
+import { requireReplies } from "./business.ts";
+import { businessIn, GroupMigratedError, type TelegramChats } from "./chats.ts";
 import { sendChoices } from "./choices.ts";
 import { type TelegramClient, target } from "./client.ts";
 import { renderMarkdown } from "./markdown.ts";
@@ -70,45 +71,64 @@ export function createTelegramOutbound(
     messageIds: receipt.messageIds.map((id) => chats.sent(target(route), Number(id))),
   });
 
-  const react = (chat: number, messageId: string, emoji: string | null, signal: AbortSignal) =>
-    client.call(
+  const react = (route: Route, messageId: string, emoji: string | null, signal: AbortSignal) => {
+    if (businessIn(route) !== null)
+      throw new EarshotError(
+        "EAR_CHANNEL_REJECTED",
+        "Cannot react: Telegram has no reactions on behalf of a business account",
+      );
+    const reaction = emoji === null ? [] : [{ type: "emoji" as const, emoji: emoji as "👀" }];
+    return client.call(
       "setMessageReaction",
-      {
-        ...messageOf(chat, messageId),
-        reaction: emoji === null ? [] : [{ type: "emoji", emoji: emoji as "👀" }],
-      },
+      { ...messageOf(target(route).chat_id, messageId), reaction },
       { kind: "ask", signal, msMax: askMsMax },
     );
+  };
+
+  /** Only where Telegram lets the bot write. */
+  const where =
+    <Request extends { readonly route: Route; readonly signal: AbortSignal }, Result>(
+      perform: (request: Request) => Promise<Result>,
+    ) =>
+    async (request: Request): Promise<Result> => {
+      await requireReplies(client, chats, request.route, request.signal);
+      return perform(request);
+    };
 
   return {
-    sendText: (request) => send(request, {}),
-    replyText: (request) => send(request, replyingTo(chats, request.route, request.replyTo)),
-    sendMedia: async (request) => noted(request.route, await sendFile(client, chats, request)),
-    async sendChoices(request) {
+    sendText: where((request) => send(request, {})),
+    replyText: where((request) => send(request, replyingTo(chats, request.route, request.replyTo))),
+    sendMedia: where(async (request) =>
+      noted(request.route, await sendFile(client, chats, request)),
+    ),
+    sendChoices: where(async (request) => {
       const sent = await sendChoices(client, chats, request);
       if (sent !== null) return noted(request.route, sent);
       return send(request, replyingTo(chats, request.route, request.replyTo));
-    },
+    }),
     async sendTyping(route, on, signal) {
       // There is no "off": the indicator ends with the message or after 5 s.
       if (!on) return;
-      const { chat_id, message_thread_id, direct_messages_topic_id } = target(route);
+      const { direct_messages_topic_id, ...place } = target(route);
       // Telegram shows no typing to who writes to a channel.
       if (direct_messages_topic_id !== undefined) return;
-      const topic = message_thread_id === undefined ? {} : { message_thread_id };
-      const payload = { chat_id, ...topic, action: "typing" as const };
+      const payload = { ...place, action: "typing" as const };
       await client.call("sendChatAction", payload, { kind: "ask", signal, msMax: askMsMax });
     },
     async addReaction(route, messageId, emoji, signal) {
-      await react(target(route).chat_id, messageId, emoji, signal);
+      await react(route, messageId, emoji, signal);
     },
     async removeReaction(route, messageId, _emoji, signal) {
-      await react(target(route).chat_id, messageId, null, signal);
+      await react(route, messageId, null, signal);
     },
-    async editText(request) {
+    editText: where(async (request: EditRequest) => {
       const [first, ...rest] = partsOf(request, request.growing ? 1 : limits.sendPartsMax);
       try {
-        const place = messageOf(target(request.route).chat_id, request.messageId);
+        const { chat_id, business_connection_id } = target(request.route);
+        const place = {
+          ...messageOf(chat_id, request.messageId),
+          ...(business_connection_id === undefined ? {} : { business_connection_id }),
+        };
         await edit(client, place, request, first);
       } catch (error) {
         if (!(error instanceof GroupMigratedError)) throw error;
@@ -119,7 +139,7 @@ export function createTelegramOutbound(
       }
       // Rendered text may be longer than its Markdown (tables are padded).
       if (rest.length > 0) await sendParts(request, rest, {});
-    },
+    }),
   };
 }
 
@@ -128,7 +148,11 @@ const partsOf = ({ text }: SendRequest, most: number): Rendered[] =>
 
 async function edit(
   client: TelegramClient,
-  place: { readonly chat_id: number; readonly message_id: number },
+  place: {
+    readonly chat_id: number;
+    readonly message_id: number;
+    readonly business_connection_id?: string;
+  },
   request: EditRequest,
   part: Rendered | undefined,
 ): Promise<void> {

@@ -14,6 +14,7 @@ import { pauseFor } from "../../../domain/ports/pause.ts";
 import { hookJson } from "../../http/hook-body.ts";
 import { sameSecret } from "../../http/signature.ts";
 import { assemble, concerns, emptyAssembly, nextRelease } from "./assembly.ts";
+import { businessHint, requestedUpdates } from "./business.ts";
 import type { TelegramChats } from "./chats.ts";
 import { answerPresses } from "./choices.ts";
 import type { TelegramClient } from "./client.ts";
@@ -85,7 +86,8 @@ export function createTelegramWebhook(
           intake.releaseUntil(signal);
           if (!registered) await registerWebhook(client, context, webhook, signal);
           else await checkWebhook(client, context, webhook, signal);
-          if (!registered || failures > 0) context.reportState("live");
+          if (!registered || failures > 0)
+            context.reportState("live", businessHint(context.config, self));
           if (!registered) void offerCommands(client, context, signal);
           registered = true;
           failures = 0;
@@ -169,13 +171,12 @@ function createIntake(context: Context, chats: TelegramChats) {
       stop = signal;
       void release();
     },
-    /** Resolves when the event is durable. */
-    async take(event: ChannelEvent | null): Promise<void> {
-      if (chats.unsaved || (event !== null && concerns(assembly, event)))
-        return hold(event === null ? [] : [event]);
-      if (event === null) return;
+    /** Resolves when the events are durable. */
+    async take(events: readonly ChannelEvent[]): Promise<void> {
+      if (chats.unsaved || events.some((event) => concerns(assembly, event))) return hold(events);
+      if (events.length === 0) return;
       try {
-        await context.deliver([event]);
+        await context.deliver(events);
       } catch (error) {
         if (error instanceof EarshotError && error.disposition === "retry") throw error;
         const code = error instanceof EarshotError ? error.code : "unknown";
@@ -197,7 +198,7 @@ async function registerWebhook(
       url,
       secret_token: secret,
       max_connections: connections,
-      allowed_updates: config.allowedUpdates as never,
+      allowed_updates: requestedUpdates(config) as never,
       drop_pending_updates: false,
     },
     { kind: "connect", signal, msMax: callMsMax },

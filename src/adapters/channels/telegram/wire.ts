@@ -23,7 +23,7 @@ export const userSchema = z.object({
 });
 export type WireUser = z.infer<typeof userSchema>;
 
-const chatSchema = z.object({
+export const chatSchema = z.object({
   id: int,
   type: z.enum(["private", "group", "supergroup", "channel"]),
   title: label.optional(),
@@ -93,6 +93,8 @@ const bareMessage = {
   from: userSchema.optional(),
   sender_chat: chatSchema.optional(),
   author_signature: label.optional(),
+  /** The bot that wrote this on behalf of a business account. */
+  sender_business_bot: userSchema.optional(),
   ...contentSchema,
 };
 
@@ -102,6 +104,7 @@ export const messageSchema = z.object({
   date: int.min(0),
   edit_date: int.min(0).optional(),
   chat: chatSchema,
+  business_connection_id: z.string().min(1).max(limits.idUnitsMax).optional(),
   message_thread_id: int.optional(),
   is_topic_message: z.boolean().optional(),
   /** In the group that became a supergroup, and in the supergroup that it became. */
@@ -162,4 +165,7 @@ export type WireUpdate = z.infer<typeof updateSchema>;
 export const updateIdSchema = z.object({ update_id: int });
 
 /** The result of `getMe`. */
-export const selfSchema = userSchema.extend({ username: label.default("") });
+export const selfSchema = userSchema.extend({
+  username: label.default(""),
+  can_connect_to_business: z.boolean().optional(),
+});

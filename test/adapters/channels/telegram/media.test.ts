@@ -82,6 +82,7 @@ test("where Telegram says a file is never leaves the bot's own folder", () => {
       apiRoot: "http://api.test",
       pollSeconds: 1,
       allowedUpdates: [],
+      business: false,
     },
     new TelegramChats(),
   );
