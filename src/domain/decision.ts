@@ -41,9 +41,17 @@ export const rules = [
   "claim",
   "duplicate",
   "command",
+  "judge",
 ] as const;
 export const ruleSchema = z.enum(rules);
 export type Rule = z.infer<typeof ruleSchema>;
+
+/**
+ * Why a judge gave no answer that counts: it was too slow, could not be asked, or what it said is no
+ * answer.
+ */
+export const judgeFailures = ["late", "error", "ill-formed"] as const;
+export type JudgeFailure = (typeof judgeFailures)[number];
 
 /** What a decision did to the author's sticky credit. */
 export const creditUses = ["none", "kept", "consumed", "slid", "held"] as const;
@@ -140,6 +148,11 @@ export interface EngagementInput {
       readonly mode: "one-shot" | "sliding";
       readonly holdDuringTurn: boolean;
     };
+    /**
+     * Lines of people that nothing else decides are put to a judge; an answer that is less sure
+     * (0 to 1) leaves its line observed. @default no judge
+     */
+    readonly judge?: { readonly minConfidence: number };
     /** What a post in a broadcast channel takes to engage. @default "called" */
     readonly broadcasts?: Broadcasts;
     /** @default 60000 */

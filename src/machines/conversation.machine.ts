@@ -2,15 +2,12 @@
  * One statechart for every conversation, in three regions. Attention says what the room is due:
  * nothing (observing), or a turn on its way (engaged). The lock says what the turn under way may
  * still do to the room. The guard keeps peer bots from talking in circles. What must end together is
- * nested, so leaving a state ends it: "typing while idle" cannot be reached, nor can "idle with work
- * pending". When something has ended (a run, its deliveries, an expired batch, a deletion), `next`
- * asks what is due now, after the actions of what has ended.
+ * nested, so leaving a state ends it: "typing while idle" cannot be reached. When something has ended
+ * (a run, its deliveries, an expired batch, a deletion), `next` asks what is due now.
  *
  * Pure by XState's own measure: actions assign and emit, guards only ask, time and ids come in with
- * events. `transition()` gives the next snapshot and the effects. A message comes with its analysis
- * (conversation/message-analysis.ts), as several guards and actions need the ladder's answer.
- *
- * Guards and actions are here by name; their bodies are in conversation/implementations.ts.
+ * events. A message comes with its analysis (conversation/message-analysis.ts), as several guards
+ * and actions need it. Their bodies are in conversation/implementations.ts.
  */
 import { setup } from "xstate";
 import type { ConversationSettings } from "../domain/settings.ts";
@@ -43,6 +40,8 @@ export const conversationMachine = setup({
     "session.overridden": { actions: "overrideSession", description: "From the next step on." },
     "session.reset": { actions: "beginSession", description: "The transcript starts afresh." },
     "config.changed": { actions: "adoptSettings", description: "Applies from the next event on." },
+    "judge.answered": { actions: "closeQuestion", description: "It stays observed." },
+    "run.aborted": { actions: "dropQuestions", description: "Nothing runs." },
     "delivery.sent": { actions: "noteSent", description: "Late: still a message of ours." },
     "delivery.failed": { actions: "noteUnsent", description: "Of a text without a turn." },
     "text.due": { actions: "sayText", description: "Words that belong to no turn." },
@@ -77,6 +76,10 @@ export const conversationMachine = setup({
                 description: "Watch, but remember.",
               },
             ],
+            "judge.answered": [
+              { guard: "engagesNow", target: "engaged.waiting", actions: "engageLate" },
+              { guard: "engages", target: "engaged.gathering", actions: "engageLate" },
+            ],
             "heartbeat.due": {
               target: "engaged.waiting",
               actions: "noteHeartbeat",
@@ -98,6 +101,7 @@ export const conversationMachine = setup({
               },
               { actions: ["recordDecision", "bufferMessage"] },
             ],
+            "judge.answered": { guard: "engages", actions: "engageLate" },
             "deadline.due": [
               {
                 guard: "isFlush",
@@ -139,6 +143,7 @@ export const conversationMachine = setup({
                   target: "waiting",
                   actions: ["recordDecision", "engage"],
                 },
+                "judge.answered": { guard: "engagesNow", target: "waiting", actions: "engageLate" },
                 "deadline.due": [
                   { guard: "flushReleases", target: "waiting", actions: "closeDueWindows" },
                   { guard: "quietIsOver", target: "waiting", actions: "endQuiet" },
@@ -213,6 +218,10 @@ export const conversationMachine = setup({
                   guard: "engages",
                   actions: ["recordDecision", { type: "engage", params: { running: true } }],
                   description: "It may be steered into the turn, or stop it.",
+                },
+                "judge.answered": {
+                  guard: "engages",
+                  actions: { type: "engageLate", params: { running: true } },
                 },
                 "message.edited": {
                   actions: ["applyEdit", "offerLine"],

@@ -29,6 +29,8 @@ export interface LadderFacts {
   readonly calledOnly: boolean;
   /** Calls other agents of the chat, and not us. */
   readonly calledOthers: boolean;
+  /** Lines that nothing else decides are put to a judge. */
+  readonly judge: boolean;
 }
 
 const plain = (text: string) =>
@@ -100,6 +102,7 @@ export function ladderFacts(input: EngagementInput): LadderFacts {
     explicitOnly: message.explicitOnly === true,
     calledOnly: message.inBroadcast === true && rules.broadcasts !== "ladder",
     calledOthers: message.namesOnly !== undefined,
+    judge: rules.judge !== undefined,
   };
 }
 
@@ -124,6 +127,7 @@ export function referenceRule(facts: LadderFacts): Rule {
   if (facts.unknownThread && !always) return "thread-unknown";
   if (always && !facts.bot) return "always";
   if (facts.humans <= 1 && !facts.bot && !facts.calledOnly) return "solo-human";
+  if (facts.judge && !facts.bot && !facts.explicitOnly && !facts.calledOnly) return "judge";
   return "default";
 }
 

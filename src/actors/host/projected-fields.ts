@@ -76,6 +76,7 @@ const was = fields(all("seq", "editSeq"));
 const refs = list(fields({ ...all("seq", "id", "editSeq"), was }));
 const relay = { ...all("token", "place"), keys: list("plain") };
 const turn = all("turnId");
+const usage = fields(all("inputTokens", "outputTokens", "costUsd"));
 
 type Type<Of extends { readonly type: string }> = {
   readonly [Name in Of["type"]]: Projected<Extract<Of, { readonly type: Name }>>;
@@ -98,6 +99,7 @@ const events: Type<ConversationEvent> = {
   "message.reacted": { seq: "plain", reaction },
   "history.seeded": { seq: "plain", messages: list(message) },
   "membership.read": { membership },
+  "judge.answered": { ...all("id", "engage", "confidence", "failed"), why: "text", usage },
   "deadline.due": all("id"),
   "lane.granted": turn,
   "agent.started": { ...turn, ...all("attempt") },
@@ -182,6 +184,7 @@ const effects: Type<Effect> = {
   },
   "relay.pass": { ...all("token", "place"), to: list("plain") },
   "membership.refresh": { route },
+  "judge.ask": { messages: refs, route },
   command: { calls, asked },
 };
 
@@ -198,7 +201,12 @@ const context: Projected<ConversationContext> = {
   counters: fields({ ...all("consecutive"), window: list("plain") }),
   buffer: fields({
     ...all("dropped"),
-    entries: list(fields(all("seq", "id", "at", "author", "self", "editSeq"))),
+    entries: list(
+      fields({
+        ...all("seq", "id", "at", "author", "self", "editSeq"),
+        asked: fields({ ...all("media", "group"), route, gist: "text" }),
+      }),
+    ),
   }),
   notes: list(fields({ ...all("seq", "id", "at"), was })),
   readByTurns: refs,

@@ -4,7 +4,7 @@
  * prompt can say how much is missing. Entries hold journal numbers, never texts: an edit moves the
  * number, a delete removes the entry, and ten thousand rooms cost no text.
  */
-import type { AuthorId, Millis } from "../../domain/message.ts";
+import type { AuthorId, Millis, Route } from "../../domain/message.ts";
 
 /** One observed message. */
 export interface BufferEntry {
@@ -16,6 +16,17 @@ export interface BufferEntry {
   readonly self: boolean;
   /** Journal number of the latest edit, whose text replaces the message's. */
   readonly editSeq?: number;
+  /** The judge was asked about it: what its batch takes if the answer is to engage. */
+  readonly asked?: AskedMessage;
+}
+
+/** What an observed message is remembered by while the judge has not answered. */
+export interface AskedMessage {
+  readonly route: Route;
+  /** It has files. */
+  readonly media: boolean;
+  readonly group: string | null;
+  readonly gist: string;
 }
 
 /**
@@ -103,6 +114,22 @@ export function editBuffered(buffer: ContextBuffer, id: string, seq: number): Co
     entries: buffer.entries.map((entry) => (entry.id === id ? { ...entry, editSeq: seq } : entry)),
     dropped: buffer.dropped,
   };
+}
+
+/**
+ * The buffer with no open question, or with none about one message; the same object where there is
+ * none.
+ */
+export function closeQuestions(buffer: ContextBuffer, id?: string): ContextBuffer {
+  const isOpen = (entry: BufferEntry) =>
+    entry.asked !== undefined && (id === undefined || entry.id === id);
+  if (!buffer.entries.some(isOpen)) return buffer;
+  const entries = buffer.entries.map((entry) => {
+    if (!isOpen(entry)) return entry;
+    const { asked: _, ...rest } = entry;
+    return rest;
+  });
+  return { entries, dropped: buffer.dropped };
 }
 
 /** The buffer without a deleted message; the same object when it is not in it. */

@@ -100,7 +100,7 @@ export function gather(
     const joined = open[place] as Forming;
     open[place] = {
       ...joined,
-      messages: [...joined.messages, arrival.message],
+      messages: inOrder(joined.messages, arrival.message),
       closesAt: closesAt(joined.firstAt, at, debounce),
       instant: joined.instant || arrival.instant,
       holds: true,
@@ -113,6 +113,15 @@ export function gather(
   if (alone || full) closed.push(...open.splice(0, touched + 1));
   const settled = closeDue(open, at);
   return { forming: settled.forming, closed: [...closed, ...settled.closed] };
+}
+
+/** A message that was put to a judge may join later than what was said after it. */
+function inOrder(
+  messages: readonly PendingMessage[],
+  one: PendingMessage,
+): readonly PendingMessage[] {
+  const after = messages.findIndex(({ seq }) => seq > one.seq);
+  return after === -1 ? [...messages, one] : messages.toSpliced(after, 0, one);
 }
 
 /**

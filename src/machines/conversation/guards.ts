@@ -11,17 +11,24 @@ import { reachedHardLimit, reachedLimit } from "../engagement/loop-guard.ts";
 import type { DeadlineDue, MessageDeleted, RunAborted } from "../events/events.ts";
 import { isRelayDeadline, mustWait } from "./agent-relay.ts";
 import type { ConversationContext } from "./context.ts";
+import type { AnalyzedAnswer } from "./judge-actions.ts";
 import type { AnalyzedMessage, StepEvent } from "./message-analysis.ts";
 import { firstClose } from "./queue-actions.ts";
 import { reaches } from "./same-person.ts";
 
-/** The ladder says engage. */
-export function engages(_context: ConversationContext, { analysis }: AnalyzedMessage): boolean {
+/** The ladder says engage, or the judge does. */
+export function engages(
+  _context: ConversationContext,
+  { analysis }: AnalyzedMessage | AnalyzedAnswer,
+): boolean {
   return analysis.gathered !== null;
 }
 
 /** It engages and closes a batch at once, and no quiet window holds the line. */
-export function engagesNow(context: ConversationContext, { analysis }: AnalyzedMessage): boolean {
+export function engagesNow(
+  context: ConversationContext,
+  { analysis }: AnalyzedMessage | AnalyzedAnswer,
+): boolean {
   const { gathered } = analysis;
   return gathered !== null && gathered.closed.length > 0 && context.quietAt === null;
 }

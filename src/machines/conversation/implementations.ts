@@ -14,6 +14,7 @@ import * as relay from "./agent-relay.ts";
 import type { ConversationContext } from "./context.ts";
 import * as delivery from "./delivery-actions.ts";
 import * as guards from "./guards.ts";
+import * as judge from "./judge-actions.ts";
 import * as messages from "./message-actions.ts";
 import type { StepEvent } from "./message-analysis.ts";
 import * as output from "./output-actions.ts";
@@ -44,8 +45,8 @@ const isSilenced = or([stateIn({ lock: "silenced" }), stateIn({ lock: "closed" }
 
 /** Questions; their answers decide where the chart moves. */
 export const conversationGuards = {
-  engages: asks<"message.received">(guards.engages),
-  engagesNow: asks<"message.received">(guards.engagesNow),
+  engages: asks<"message.received" | "judge.answered">(guards.engages),
+  engagesNow: asks<"message.received" | "judge.answered">(guards.engagesNow),
   humanSpoke: asks<"message.received">(guards.humanSpoke),
   trips: asks<"message.received">(guards.trips),
   mutes: asks<"message.received">(guards.mutes),
@@ -93,6 +94,9 @@ const on = <Type extends Types, Params = undefined>(body: Body<Type, Params>) =>
 export const actionBodies = {
   recordDecision: on<"message.received">(messages.recordDecision),
   engage: on<"message.received", queue.AtWork>(messages.engage),
+  engageLate: on<"judge.answered", queue.AtWork>(judge.engageLate),
+  closeQuestion: on<"judge.answered">(judge.closeQuestion),
+  dropQuestions: on<Types>(judge.dropQuestions),
   bufferMessage: on<"message.received">(messages.bufferMessage),
   bufferSibling: on<"fellow.spoke">(messages.bufferSibling),
   applyEdit: on<"message.edited">(messages.applyEdit),

@@ -6,7 +6,7 @@
  */
 import { limits } from "../../domain/limits.ts";
 import { type Millis, routeOf } from "../../domain/message.ts";
-import type { BufferEntry } from "../batching/context-buffer.ts";
+import type { AskedMessage, BufferEntry } from "../batching/context-buffer.ts";
 import {
   editBuffered,
   remember as rememberIn,
@@ -29,6 +29,7 @@ import type {
 } from "../events/events.ts";
 import { joinRelay, leaveRelay, mustWait, passRelay } from "./agent-relay.ts";
 import { latest } from "./delivery-actions.ts";
+import { askedOf, askJudge } from "./judge-actions.ts";
 import type { AnalyzedMessage } from "./message-analysis.ts";
 import {
   type AtWork,
@@ -58,10 +59,12 @@ export function recordDecision({ context, effects }: Step, event: AnalyzedMessag
   if (analysis.isNew) effects.push({ type: "membership.refresh", route: routeOf(message) });
 }
 
-/** Observed: kept for awareness. */
+/** Observed: kept for awareness. The judge is asked where nothing else has decided. */
 export function bufferMessage(step: Step, event: AnalyzedMessage): void {
-  remember(step, event);
+  const isAsked = event.analysis.verdict.rule === "judge";
+  remember(step, event, isAsked ? askedOf(step.context.settings, event.message) : undefined);
   leaveRelay(step, event);
+  if (isAsked) askJudge(step, routeOf(event.message));
 }
 
 /** Another agent of ours spoke: kept like what was observed, but nobody here has spoken to us. */
@@ -72,10 +75,15 @@ export function bufferSibling(step: Step, event: SiblingSpoke): void {
   context.siblingMessages = latest(context.siblingMessages, [id], limits.ownMessagesCountMax);
 }
 
-function remember(step: Step, event: MessageReceived | SiblingSpoke): void {
+function remember(
+  step: Step,
+  event: MessageReceived | SiblingSpoke,
+  asked?: AskedMessage | undefined,
+): void {
   const { context } = step;
   const { at, seq, message } = event;
-  const entry: BufferEntry = { seq, id: message.id, at, author: message.author.id, self: false };
+  const heard: BufferEntry = { seq, id: message.id, at, author: message.author.id, self: false };
+  const entry = asked === undefined ? heard : { ...heard, asked };
   const { buffer, dropped } = rememberIn(context.buffer, entry, context.settings.context.size);
   context.buffer = buffer;
   for (const { seq, id } of dropped) drop(step, { seq, id }, "context-size");

@@ -11,14 +11,14 @@ import type {
   Participant,
 } from "../../domain/decision.ts";
 import { type AuthorId, type Inbound, routeOf } from "../../domain/message.ts";
-import { oneLine } from "../../domain/sanitize.ts";
 import { type Arrival, type Gathered, gather } from "../batching/inbox.ts";
 import { decideEngagement } from "../engagement/engagement.ts";
 import { noteSpeaker, participantDaysOf } from "../engagement/humans.ts";
 import { countPeerTurn, type GuardCounters, noCounters } from "../engagement/loop-guard.ts";
 import { signalsOf } from "../engagement/signals.ts";
-import type { ConversationEvent, MessageReceived } from "../events/events.ts";
+import type { ConversationEvent, JudgeAnswered, MessageReceived } from "../events/events.ts";
 import { type ConversationContext, threadKey } from "./context.ts";
+import { type AnalyzedAnswer, analyzeAnswer, gistOf, hasMedia } from "./judge-actions.ts";
 
 export interface MessageAnalysis {
   readonly verdict: EngagementVerdict;
@@ -40,7 +40,10 @@ export interface AnalyzedMessage extends MessageReceived {
 }
 
 /** An event as the machine takes it. */
-export type StepEvent = Exclude<ConversationEvent, MessageReceived> | AnalyzedMessage;
+export type StepEvent =
+  | Exclude<ConversationEvent, MessageReceived | JudgeAnswered>
+  | AnalyzedMessage
+  | AnalyzedAnswer;
 
 /** What the analysis asks of a snapshot. */
 interface AnalyzedSnapshot {
@@ -49,11 +52,12 @@ interface AnalyzedSnapshot {
 }
 
 const noAuthors: readonly AuthorId[] = [];
-const gistUnitsMax = 160;
 const muted: EngagementVerdict = { decision: "observe", rule: "loop-guard", credit: "none" };
 
 /** The event for a step from this snapshot: a message with its analysis, any other as it is. */
 export function stepEvent(snapshot: AnalyzedSnapshot, event: ConversationEvent): StepEvent {
+  if (event.type === "judge.answered")
+    return { ...event, analysis: analyzeAnswer(snapshot.context, event) };
   if (event.type !== "message.received") return event;
   return { ...event, analysis: analyze(snapshot, event) };
 }
@@ -168,7 +172,6 @@ function arrivalOf(
   { at, seq, message, steer }: MessageReceived,
   instant: boolean,
 ): Arrival {
-  const summarizes = settings.queue.drop === "summarize";
   return {
     message: {
       seq,
@@ -176,11 +179,11 @@ function arrivalOf(
       at,
       author: message.author.id,
       ack: settings.ackReaction,
-      gist: summarizes ? oneLine(`${message.author.name}: ${message.text}`, gistUnitsMax) : "",
+      gist: gistOf(settings, message),
       ...(steer === undefined ? {} : { steer }),
     },
     route: routeOf(message),
-    media: message.attachments.length > 0 || message.groupId !== undefined || steer === true,
+    media: hasMedia(message) || steer === true,
     group: message.groupId ?? null,
     instant,
   };

@@ -6,7 +6,7 @@
  * whenever they change.
  */
 import type { Millis, Route } from "../../domain/message.ts";
-import { type BufferEntry, rememberLate } from "../batching/context-buffer.ts";
+import { type BufferEntry, closeQuestions, rememberLate } from "../batching/context-buffer.ts";
 import {
   closeDue,
   enqueue,
@@ -165,10 +165,11 @@ function discard(step: Step, batches: readonly Flush[], why: DropReason): void {
 
 /**
  * Somebody has ordered a stop: what they have waiting gets no turn, and is shown to the next one
- * like what was overheard. What belongs to a session that is over is not shown to the one in use.
+ * like what was overheard. No answer of the judge engages what was said before. What belongs to a session that is over is not shown to the one in use.
  */
 export function parkLine(step: Step, { from }: RunAborted): void {
   const { context } = step;
+  context.buffer = closeQuestions(context.buffer);
   if (from === undefined) return;
   const parked = context.inbox.filter((flush) => reaches(from, flush));
   if (parked.length === 0) return;

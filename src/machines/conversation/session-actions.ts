@@ -6,6 +6,7 @@
  */
 import { limits } from "../../domain/limits.ts";
 import { withOverride } from "../../domain/settings.ts";
+import { closeQuestions } from "../batching/context-buffer.ts";
 import { release } from "../batching/pending.ts";
 import type { ConversationFigures } from "../events/effects.ts";
 import type {
@@ -49,6 +50,7 @@ export function beginSession({ context, effects }: Step, event: SessionReset): v
   const { sessionId, cuts } = event;
   const owes = cuts === true && context.inbox.length > 0;
   if (owes) context.inbox = context.inbox.map((one) => ({ ...one, past: (one.past ?? 0) + 1 }));
+  context.buffer = closeQuestions(context.buffer);
   // Nor does what is edited there later come up in the new one.
   context.readByTurns = [];
   if (cuts === true && !owes) context.notes = [];
@@ -86,10 +88,11 @@ function figuresOf(context: ConversationContext, asked: CommandAsked | null): Co
   };
 }
 
-/** Backs off: no credit is left, nobody is held. What is still delivered is the lock's business. */
+/** Backs off: no credit is left, nobody is held, no question is open. What is still delivered is the lock's business. */
 export function dropCredits({ context }: Step): void {
   const { run } = context;
   context.ledger = {};
+  context.buffer = closeQuestions(context.buffer);
   context.forming = release(context.forming);
   context.inbox = release(context.inbox);
   if (run?.holds) context.run = { ...run, holds: false };

@@ -15,7 +15,13 @@ import type {
   Rule,
   Rung,
 } from "../../domain/decision.ts";
-import { type LadderRung, ladder, ladderWithAlways } from "./ladder.ts";
+import {
+  type LadderRung,
+  ladder,
+  ladderWithAlways,
+  ladderWithBoth,
+  ladderWithJudge,
+} from "./ladder.ts";
 import { LadderCase } from "./ladder-input.ts";
 
 /**
@@ -57,7 +63,9 @@ export function explainEngagement(input: EngagementInput): Explanation {
 }
 
 function rungsFor(input: EngagementInput): readonly LadderRung[] {
-  return input.rules.activation === "always" ? ladderWithAlways : ladder;
+  const { activation, judge } = input.rules;
+  if (judge !== undefined) return activation === "always" ? ladderWithBoth : ladderWithJudge;
+  return activation === "always" ? ladderWithAlways : ladder;
 }
 
 function verdictOf({ rule, decision }: LadderRung, one: LadderCase): EngagementVerdict {

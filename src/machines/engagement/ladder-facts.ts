@@ -101,3 +101,8 @@ export const threadUnknown: Fact = (one, matched) => {
 
 export const soloHuman: Fact = (one) =>
   one.input.message.authorIsBot ? "author is a bot" : people(one.humans);
+
+export const judge: Fact = (one, matched) =>
+  matched || !one.input.message.authorIsBot
+    ? "nothing else decided, so the judge is asked"
+    : "author is a bot";

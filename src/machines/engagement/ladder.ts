@@ -154,26 +154,39 @@ const upToPeers: readonly LadderRung[] = [
   }),
 ];
 
-const bottom: readonly LadderRung[] = [
-  rung({
-    tier: 5,
-    rule: "solo-human",
-    decision: "engage",
-    switches: [notInMention, notInBroadcast],
-    test: (one) => !one.input.message.authorIsBot && one.humans <= 1,
-    fact: facts.soloHuman,
-  }),
-  {
-    tier: 6,
-    rule: "default",
-    decision: "observe",
-    test: () => true,
-    fact: () => "nothing matched",
-  },
-];
+const solo: LadderRung = rung({
+  tier: 5,
+  rule: "solo-human",
+  decision: "engage",
+  switches: [notInMention, notInBroadcast],
+  test: (one) => !one.input.message.authorIsBot && one.humans <= 1,
+  fact: facts.soloHuman,
+});
+
+const last: LadderRung = {
+  tier: 6,
+  rule: "default",
+  decision: "observe",
+  test: () => true,
+  fact: () => "nothing matched",
+};
+
+/** Observed until the judge says otherwise. Bots are never put to it, or two of them could pay for ever. */
+const judge: LadderRung = rung({
+  tier: 5,
+  rule: "judge",
+  decision: "observe",
+  switches: [notInMention, notExplicit, notInBroadcast],
+  test: (one) => !one.input.message.authorIsBot,
+  fact: facts.judge,
+});
 
 /** The rungs in the order tried. */
-export const ladder: readonly LadderRung[] = [...upToPeers, ...bottom];
+export const ladder: readonly LadderRung[] = [...upToPeers, solo, last];
 
 /** The same with `always` before the solo rung, where that activation is set. */
-export const ladderWithAlways: readonly LadderRung[] = [...upToPeers, always, ...bottom];
+export const ladderWithAlways: readonly LadderRung[] = [...upToPeers, always, solo, last];
+
+/** The same two where the room has a judge, which is asked before the last rung. */
+export const ladderWithJudge: readonly LadderRung[] = [...upToPeers, solo, judge, last];
+export const ladderWithBoth: readonly LadderRung[] = [...upToPeers, always, solo, judge, last];

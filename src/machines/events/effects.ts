@@ -215,6 +215,13 @@ export interface OutcomeReached {
   /** Parts of the answer that did not reach the room, as far as is known. */
   readonly unsent?: readonly UnsentPart[];
 }
+/** The judge of the room is to be asked about a message that was observed. */
+export interface JudgeAsk {
+  readonly type: "judge.ask";
+  /** The message, after what else was overheard lately; oldest first. */
+  readonly messages: readonly MessageRef[];
+  readonly route: Route;
+}
 /** We are through with a message: the conversations of `to` may answer it (machines/relay.ts). */
 export interface RelayPassed {
   readonly type: "relay.pass";
@@ -283,6 +290,7 @@ export type Effect =
   | RunEnded
   | OutcomeReached
   | MembershipRefresh
+  | JudgeAsk
   | RelayPassed
   | CommandDue;
 

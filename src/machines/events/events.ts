@@ -5,7 +5,7 @@
  * Every event carries `at`, the ms since the epoch at which it was admitted; ids are made outside
  * and come in with the event.
  */
-import type { Expected, Membership } from "../../domain/decision.ts";
+import type { Expected, JudgeFailure, Membership } from "../../domain/decision.ts";
 import type { Deletion, Edit, Inbound, Millis, Reaction, Route } from "../../domain/message.ts";
 import type { OutgoingChoices, OutgoingMedia } from "../../domain/outgoing.ts";
 import type { TurnLevels } from "../../domain/session.ts";
@@ -84,6 +84,24 @@ export interface HistorySeeded {
   readonly at: Millis;
   readonly seq: number;
   readonly messages: readonly Inbound[];
+}
+/**
+ * What the judge of the room said about a message that no rule decided, or why it said nothing. The
+ * message is engaged now if it still can be; else it stays observed.
+ */
+export interface JudgeAnswered {
+  readonly type: "judge.answered";
+  readonly at: Millis;
+  /** Platform id of the message. */
+  readonly id: string;
+  readonly engage: boolean;
+  /** 0 to 1. */
+  readonly confidence: number;
+  /** For people who ask why; never shown to the room or to its agent. */
+  readonly why: string;
+  /** There is no answer; `why` says what happened. */
+  readonly failed?: JudgeFailure;
+  readonly usage?: Omit<AgentUsage, "type" | "at" | "turnId">;
 }
 /** The channel read the room's member list. */
 export interface MembershipRead {
@@ -374,6 +392,7 @@ export type ConversationEvent =
   | MessageReacted
   | HistorySeeded
   | MembershipRead
+  | JudgeAnswered
   | DeadlineDue
   | SlotGranted
   | AgentStarted

@@ -68,11 +68,14 @@ const participant = z.union([
   z.tuple([z.string(), millis, z.string().nullable()]),
   z.tuple([z.string(), millis, z.string().nullable(), z.literal(1)]),
 ]);
-/** Number, id, heard (from base), author, 1 for ours, the edit's number. */
+/** What a question to the judge keeps of its message: place, files, album, gist. */
+const askedMessage = z.tuple([form.route, form.flag, z.string().nullable(), z.string()]);
+/** Number, id, heard (from base), author, 1 for ours, the edit's number (0: none), the question. */
 const bufferEntry = z.union([
   z.tuple([seq, z.string(), millis, z.string()]),
   z.tuple([seq, z.string(), millis, z.string(), form.flag]),
   z.tuple([seq, z.string(), millis, z.string(), form.flag, seq]),
+  z.tuple([seq, z.string(), millis, z.string(), form.flag, seq, askedMessage]),
 ]);
 
 /** Number, the message it is about, heard (from base); of an edit how the message was read. */
@@ -257,17 +260,25 @@ function unpackNote([seq, id, at, was, editSeq]: z.output<typeof note>, base: Mi
 }
 
 function packEntry(
-  { seq, id, at, author, self, editSeq }: BufferEntry,
+  { seq, id, at, author, self, editSeq, asked }: BufferEntry,
   base: Millis,
 ): z.input<typeof bufferEntry> {
+  if (asked !== undefined) {
+    const { route, media, group, gist } = asked;
+    const question = [route, media ? 1 : 0, group, gist] as z.input<typeof askedMessage>;
+    return [seq, id, at - base, author, self ? 1 : 0, editSeq ?? 0, question];
+  }
   if (editSeq !== undefined) return [seq, id, at - base, author, self ? 1 : 0, editSeq];
   return self ? [seq, id, at - base, author, 1] : [seq, id, at - base, author];
 }
 
 function unpackEntry(
-  [seq, id, at, author, self, editSeq]: z.output<typeof bufferEntry>,
+  [seq, id, at, author, self, editSeq, question]: z.output<typeof bufferEntry>,
   base: Millis,
 ): BufferEntry {
-  const entry = { seq, id, at: base + at, author, self: self === 1 };
-  return editSeq === undefined ? entry : { ...entry, editSeq };
+  const heard = { seq, id, at: base + at, author, self: self === 1 };
+  const entry = editSeq === undefined || editSeq === 0 ? heard : { ...heard, editSeq };
+  if (question === undefined) return entry;
+  const [route, media, group, gist] = question;
+  return { ...entry, asked: { route, media: media === 1, group, gist } };
 }

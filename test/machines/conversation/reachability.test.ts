@@ -256,6 +256,7 @@ describe("the chart as a document", () => {
       "message.reacted": true,
       "history.seeded": true,
       "membership.read": true,
+      "judge.answered": true,
       "deadline.due": true,
       "lane.granted": true,
       "agent.started": true,

@@ -30,6 +30,7 @@ const flags = [
   "explicitOnly",
   "calledOthers",
   "calledOnly",
+  "judge",
 ] as const;
 type Flags = Record<(typeof flags)[number], boolean>;
 
@@ -57,6 +58,7 @@ function inputOf(on: Flags, activation: LadderFacts["activation"]): EngagementIn
       activation,
       aliases: ["Scout"],
       stickiness: { enabled: true, windowMs: 1_000, mode: "one-shot", holdDuringTurn: true },
+      ...(on.judge ? { judge: { minConfidence: 0.5 } } : {}),
     },
     room: {
       participants: [
@@ -95,7 +97,7 @@ test("every combination of facts, in every activation, comes to the reference's 
     }
   }
   expect(wrong).toEqual([]);
-  expect(compared).toBe(3 * 32_768);
+  expect(compared).toBe(3 * 65_536);
 });
 
 const none = Object.fromEntries(flags.map((flag) => [flag, false])) as Flags;

@@ -62,6 +62,7 @@ function overridesOf(pick: <One>(list: readonly One[]) => One): Overrides {
       hardLimit: pick([0, 2, 5]),
     },
     context: { size: pick([0, 2, 20]), maxAgeMs: pick([0, 60_000]) },
+    engagement: pick([{}, { judge: { minConfidence: 0.6 } }]),
     notifyRoom: pick(["always", "never"]),
     send: pick(["allow", "allow", "allow", "deny"]),
     typing: { mode: pick(["auto", "instant", "thinking", "message"]) },
@@ -138,6 +139,15 @@ export function createRandomStory(seed: number): RandomStory {
     return { type: "deadline.due", at: now, id: passed };
   }
 
+  /** What the judge says, mostly about a line that it was asked about. */
+  function answer({ buffer }: StoryContext): ConversationEvent {
+    const asked = buffer.entries.filter((entry) => entry.asked !== undefined);
+    const id = asked.length > 0 && often(0.9) ? pick(asked).id : pick([...said, "unknown"]);
+    const given = { type: "judge.answered", at: now, id, why: "it asks" } as const;
+    if (often(0.1)) return { ...given, engage: false, confidence: 0, failed: "late" };
+    return { ...given, engage: often(0.7), confidence: pick([0.2, 0.6, 1]) };
+  }
+
   function rare(context: StoryContext): ConversationEvent {
     seq += 1;
     const at = now;
@@ -154,6 +164,7 @@ export function createRandomStory(seed: number): RandomStory {
         return { type: "message.reacted", at, seq, reaction };
       },
       () => ({ type: "disengage", at }),
+      () => answer(context),
       () => ({ type: "run.aborted", at, by: "ann" }),
       () => ({ type: "host.recovered", at, ...(often(0.5) ? { restarted: true as const } : {}) }),
       () => ({ type: "command.applied", at, command: "status", args: [] }),
@@ -186,6 +197,8 @@ export function createRandomStory(seed: number): RandomStory {
       const turnId = often(0.05) ? "T0" : (context.run?.order.turnId ?? "T0");
       const drawn = random();
       if (drawn < 0.3) return message();
+      const isAsked = context.buffer.entries.some((entry) => entry.asked !== undefined);
+      if (isAsked && often(0.15)) return answer(context);
       if (drawn < 0.45) return deadline(context);
       if (drawn < 0.6 && (context.run === null || often(0.05))) {
         if (often(0.03)) now += 900_001;

@@ -15,6 +15,7 @@ const sentences: Readonly<Record<Rule, string>> = {
   "thread-unknown": "The agent has not taken part in this thread.",
   "solo-human": "Only one person is here, so they must mean the agent.",
   default: "Nothing aims it at the agent. It goes to the context buffer.",
+  judge: "Nothing else decided, so the judge of this room was asked.",
   "loop-guard": "Bots have been talking among themselves. The agent waits for a person.",
   always: "This room is set to answer every person.",
   "dm-policy": "The sender may not write to the agent directly. The config decides who may.",
