@@ -36,7 +36,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   actors: [
     ...["actors", "actors/util", "actors/protocol", "actors/agent-run", "actors/host"],
     ...["actors/journal", "actors/outbox", "actors/access", "actors/sessions"],
-    ...["actors/commands", "actors/turns", "actors/channels", "actors/effects"],
+    ...["actors/commands", "actors/turns", "actors/judge", "actors/channels", "actors/effects"],
     ...[
       "actors/schedules",
       "actors/ingress",

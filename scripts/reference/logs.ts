@@ -78,6 +78,7 @@ export const logTable: readonly LogEvent[] = [
     ["agent.failed", "An agent failed, hung or was cancelled: code and message."],
     ["agent.media-refused", "A file or choices of an agent's event could not be sent: the reason."],
     ["approve.nobody", "Simulations: an approval without a question."],
+    ["judge.failed", "A judge could not be asked because of a fault of the runtime."],
     ["turn.lookup-failed", "A tool of a turn could not look something up."],
     ["command.after", "A follow-up action of a command failed."],
     ["command.plugin-failed", "A plugin's command failed."],

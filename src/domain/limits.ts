@@ -223,6 +223,10 @@ export const limits = {
   bashOutputBytesMax: 8_192,
   /** Side questions (`/btw`) that agents answer at a time. */
   sideQuestionsCountMax: 4,
+  /** Questions to judges that are open at a time; more count as over budget. */
+  judgeQuestionsOpenMax: 16,
+  /** Agents whose judges' days are kept. */
+  judgedAgentsMax: 1_000,
   /** One call of a plugin's hook. */
   hookMsMax: 2_000,
   /** Pending hook calls of one plugin; above it, its hooks are not called. */

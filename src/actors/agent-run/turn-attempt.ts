@@ -303,6 +303,7 @@ export class TurnAttempt {
       system: order.system,
       prompt: order.prompt,
       ...(order.heartbeat === undefined ? {} : { heartbeat: true }),
+      ...(order.question === undefined ? {} : { question: order.question }),
       said: order.messagesText,
       transcript: order.transcript,
       room: order.room,

@@ -9,7 +9,7 @@ import { decodeVerdict } from "../../domain/decision.ts";
 import type { Clock, Log, StoreWrite } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Effect, Joined, MessageRef, OutcomeReached } from "../../machines/events/effects.ts";
-import type { MessageReceived } from "../../machines/events/events.ts";
+import type { JudgeAnswered, MessageReceived } from "../../machines/events/events.ts";
 import type { Typing } from "../channels/typing-indicators.ts";
 import type { Approvals } from "../commands/approvals.ts";
 import type { CommandExecutor } from "../commands/command-executor.ts";
@@ -17,6 +17,7 @@ import type { Deadlines } from "../journal/deadlines.ts";
 import { relayDeadlines } from "../journal/deadlines.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Quarantine } from "../journal/quarantine.ts";
+import type { Judges } from "../judge/judge.ts";
 import type { Outbox } from "../outbox/types.ts";
 import {
   type HostEntry,
@@ -63,12 +64,15 @@ export interface EffectPorts {
   /**
    * The event of a journal row, for decisions made while a conversation caught up with its journal.
    */
-  readonly eventOf: (seq: number) => Promise<MessageReceived | null>;
+  readonly eventOf: (seq: number) => Promise<MessageReceived | JudgeAnswered | null>;
+  /** The message with that platform id in a conversation. */
+  readonly messageOf: (conv: number, id: string) => Promise<MessageReceived | null>;
   /** The texts of messages, as a transcript has them. */
   readonly textsOf: (refs: readonly MessageRef[]) => Promise<readonly MessageLine[]>;
   readonly media: Pick<Media, "engaged">;
   readonly commands: CommandExecutor;
   readonly approvals: Pick<Approvals, "ended">;
+  readonly judges: Pick<Judges, "ask">;
   readonly quarantine: Pick<Quarantine, "note">;
   readonly events: Pick<RuntimeEvents, "emit">;
   readonly live: boolean;
@@ -83,6 +87,8 @@ interface Applied {
   readonly key: string;
   readonly code: number;
   readonly message: MessageReceived | null;
+  /** The message was decided before, and a judge has said otherwise now. */
+  readonly again?: true;
   readonly plan: StepPlan | null;
 }
 
@@ -148,11 +154,11 @@ export function createEffects(ports: EffectPorts): Effects {
     }
   }
 
-  function act({ conv, key, code, message, plan }: Applied): void {
+  function act({ conv, key, code, message, again, plan }: Applied): void {
     emit.applied?.(conv);
     const verdict = code > 0 ? decodeVerdict(code) : null;
     if (verdict !== null && message !== null) {
-      emit.decided?.(conv, key, message, verdict);
+      if (again === undefined) emit.decided?.(conv, key, message, verdict);
       emit.line?.(decisionLine(clock.now(), message.message, key, verdict, ports.live));
       if (verdict.decision === "engage") {
         const { seq, at, message: inbound } = message;
@@ -225,6 +231,9 @@ export function createEffects(ports: EffectPorts): Effects {
         break;
       case "relay.pass":
         for (const deadline of relayDeadlines(effect, step.at)) ports.timers.set(deadline);
+        break;
+      case "judge.ask":
+        if (ports.live) ports.judges.ask(effect, step);
         break;
       case "membership.refresh":
         ports.directory.refreshMembership(effect.route);
@@ -313,18 +322,26 @@ async function appliedEvents(
   const planOf = (step: HostStep | undefined) =>
     step === undefined || context === null ? null : planStep(step, context);
   const applied: Applied[] = [];
-  entries.forEach(({ seq, conv, key, event }, index) => {
+  for (const [index, { seq, conv, key, event }] of entries.entries()) {
     const code = result.codes[index] ?? 0;
     const step = steps.get(seq);
     steps.delete(seq);
-    if (!isVerdict(code)) return;
+    if (!isVerdict(code)) continue;
+    if (event.type === "judge.answered" && code > 0) {
+      const message = await ports.messageOf(conv, event.id);
+      applied.push({ seq, conv, key, code, message, again: true, plan: planOf(step) });
+      continue;
+    }
     const message = event.type === "message.received" ? event : null;
     applied.push({ seq, conv, key, code, message, plan: planOf(step) });
-  });
+  }
   for (const step of steps.values()) {
     const { seq, conv, key, code } = step;
-    const message = code > 0 ? await ports.eventOf(seq) : null;
-    applied.push({ seq, conv, key, code, message, plan: planOf(step) });
+    const found = code > 0 ? await ports.eventOf(seq) : null;
+    const again = found?.type === "judge.answered" ? ({ again: true } as const) : {};
+    const message =
+      found?.type === "judge.answered" ? await ports.messageOf(conv, found.id) : found;
+    applied.push({ seq, conv, key, code, message, ...again, plan: planOf(step) });
   }
   if (steps.size === 0 && result.rejected.length === 0) return applied;
   const known = new Set(applied.map(({ seq }) => seq));

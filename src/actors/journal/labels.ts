@@ -40,7 +40,10 @@ export async function setLabel(
   const rows = await store.eventsByMessage(id, seq === undefined ? 0 : seq - 1);
   const own = rows.filter((row) => row.conv === conv);
   const decided = own.findLast(({ code }) => decisionIn(code) !== null);
-  if (decided === undefined || (seq !== undefined && decided.seq !== seq)) return "unknown";
+  // A judge may have decided later, in a row of its own.
+  const heard = own.findLast((row) => decisionIn(row.code) !== null && isMessage(row));
+  if (decided === undefined || heard === undefined) return "unknown";
+  if (seq !== undefined && heard.seq !== seq) return "unknown";
   const before = labelIn(own, id);
   if ((before?.expected ?? null) === expected) return before;
   const at = clock.now();
@@ -51,6 +54,8 @@ export async function setLabel(
   emit.labelled?.(conv, isRight);
   return expected === null ? null : { expected, by, at };
 }
+
+const isMessage = (row: EventRow): boolean => decodeEvent(row).type === "message.received";
 
 /** What the ladder decided, by the code of a row; null: it did not, or not yet. */
 export function decisionIn(code: number | null): Expected | null {

@@ -8,6 +8,7 @@
  * batches.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
+import type { JudgeQuestion } from "../../domain/judgement.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { OutgoingMedia } from "../../domain/outgoing.ts";
 import type { AgentImage, RoomReport, TranscriptEntry } from "../../domain/ports/index.ts";
@@ -168,6 +169,8 @@ export interface TurnRequest {
   readonly watched: boolean;
   /** Nobody sees the answer: no tools and no prefix. */
   readonly bare?: true;
+  /** Its agent is the judge of the room, and this is asked. */
+  readonly question?: JudgeQuestion;
   /** Another attempt: block numbers below this one are used. @default 0 */
   readonly firstIndex?: number;
   /** Started by a heartbeat: the answer is sent at its end, unless it only acknowledges. */

@@ -35,8 +35,10 @@ import type {
   Workspaces,
 } from "../../domain/ports/index.ts";
 import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../../domain/session.ts";
+import type { JudgeAnswered } from "../../machines/events/events.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
+import type { AgentJudgeDay } from "./judges.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
 import type { ScheduleOperator, UnsaidEntry } from "./schedules.ts";
 import type { Speech, SpeechTaken } from "./speech.ts";
@@ -177,6 +179,8 @@ export interface RuntimeStatus {
   readonly ingress: { readonly pending: number; readonly refused: number };
   /** When agents are woken next, the soonest first. */
   readonly heartbeats: readonly { readonly key: string; readonly at: Millis }[];
+  /** What judges did today (UTC), for each agent whose judge was asked. */
+  readonly judges: readonly AgentJudgeDay[];
   readonly store: {
     readonly lastSeq: number;
     readonly failing: boolean;
@@ -224,6 +228,13 @@ export interface LabelOrder {
 }
 
 /** Everything `earshot why` shows. */
+/** The answer of a judge, and whether it engaged its message. */
+export interface WhyJudgement
+  extends Pick<JudgeAnswered, "at" | "engage" | "confidence" | "why" | "failed"> {
+  /** False with an answer to engage: it was not sure enough, or came too late for its message. */
+  readonly engaged: boolean;
+}
+
 export interface Why {
   readonly message: Inbound;
   readonly at: Millis;
@@ -247,6 +258,8 @@ export interface Why {
   readonly guard: { readonly state: "clear" | "tripped" | "muted"; readonly consecutive: number };
   /** What somebody said would have been right; absent: nobody did, or it was taken back. */
   readonly label?: Label;
+  /** What the judge of the room said; absent: it was not asked, or has not answered. */
+  readonly judgement?: WhyJudgement;
   /** What happened to it. */
   readonly fate: {
     readonly turnId: string | null;

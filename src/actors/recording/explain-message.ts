@@ -125,6 +125,8 @@ function admissionText(recorded: Verdict | null, explanation: string): string {
   return explanation;
 }
 
+/** Rows are recognised by their beginning: `type` comes first. */
+const judgedPrefix = '{"type":"judge.answered"';
 const beginning = { record: null, recordSeq: 0 };
 type Start = Pick<ConversationRow, "record" | "recordSeq">;
 
@@ -175,10 +177,25 @@ async function explain(
     const levels = event.levels === undefined ? {} : { levels: event.levels };
     const label = labelIn(rest, event.message.id);
     const labelled = label === null ? {} : { label };
-    return { ...common, message: event.message, ...levels, recorded, ...labelled };
+    const judged = judgementIn(rest, event.message.id);
+    return { ...common, message: event.message, ...levels, recorded, ...labelled, ...judged };
   } finally {
     conversation.stop();
   }
+}
+
+/** What the judge answered about a message, in the rows since. */
+function judgementIn(rows: readonly EventRow[], id: string): Pick<Why, "judgement"> {
+  for (const row of rows) {
+    // Nearly every row is something else, and need not be parsed for that.
+    const event = row.body.startsWith(judgedPrefix) ? decodeEvent(row) : null;
+    if (event?.type !== "judge.answered" || event.id !== id) continue;
+    const { at, engage, confidence, why, failed } = event;
+    const engaged = (row.code ?? 0) > 0;
+    const more = failed === undefined ? {} : { failed };
+    return { judgement: { at, engage, confidence, why, engaged, ...more } };
+  }
+  return {};
 }
 
 /** The error of a row that was not sent. */

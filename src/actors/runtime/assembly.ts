@@ -13,6 +13,7 @@ import { resetPolicy } from "../../machines/routing/session-policy.ts";
 import { openAccessStore } from "../access/access-store.ts";
 import { createTyping } from "../channels/typing-indicators.ts";
 import { restartNoticeWrites } from "../commands/restart-notice.ts";
+import { decidedEvents } from "../effects/decided-events.ts";
 import { createWaiters } from "../effects/decision-waiters.ts";
 import { createEffects } from "../effects/effect-executor.ts";
 import { hookListener } from "../effects/hook-listener.ts";
@@ -24,10 +25,12 @@ import { createJournal, type Journal } from "../journal/journal.ts";
 import { loadActivation } from "../journal/load-conversation.ts";
 import { createQuarantine, readQuarantine } from "../journal/quarantine.ts";
 import { createStartGate } from "../journal/start-gate.ts";
+import { createJudges } from "../judge/judge.ts";
+import { createSpending } from "../judge/spending.ts";
 import { createOutbox } from "../outbox/outbox.ts";
 import { createHooks } from "../outbox/plugin-hooks.ts";
 import { approvalRequest } from "../protocol/context-tool-schemas.ts";
-import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
+import { newEvent } from "../protocol/event-codec.ts";
 import type { QuarantinedEvent, RuntimePorts } from "../protocol/runtime.ts";
 import type { Effects, Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
 import { useScheduleTool } from "../schedules/schedule-tool.ts";
@@ -202,6 +205,20 @@ class Assembly {
       append: (events, writes) => this.#append(events, writes),
       onBeat: (key, why) => this.#system({ system: "heartbeat", key, skipped: why }),
     });
+    const judges = createJudges({
+      ...ports,
+      ...sessions,
+      configs,
+      media,
+      spending: createSpending({
+        store,
+        now: () => clock.now(),
+        keep: (writes) => journal.keep(writes),
+      }),
+      agentOf: (key) => this.#agentOf(key),
+      append: (events) => this.#append(events),
+      onResult: (result) => this.#system({ system: "judge", ...result }),
+    });
     const wall = ports.wall ?? (() => clock.now());
     const speaker = createSpeaker(ports, () => this.parts);
     const schedules = createSchedules({
@@ -249,6 +266,7 @@ class Assembly {
       contextTools: asks,
       outgoing,
       heartbeats,
+      judges,
       schedules,
       speaker,
       hooks,
@@ -276,11 +294,7 @@ class Assembly {
           (key) => this.#agentOf(key),
           () => this.parts,
         ),
-        eventOf: async (seq) => {
-          const [row] = await store.events([seq]);
-          const event = row === undefined ? null : decodeEvent(row);
-          return event?.type === "message.received" ? event : null;
-        },
+        ...decidedEvents(store),
         textsOf: async (refs) => {
           const { shown } = await readOverheard({ store, media: this.parts.media }, refs);
           return shown.map((message) => ({ ...message, text: textWithFiles(message) }));

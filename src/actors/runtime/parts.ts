@@ -10,6 +10,7 @@ import type { Deadlines } from "../journal/deadlines.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { Quarantine } from "../journal/quarantine.ts";
 import type { StartGate } from "../journal/start-gate.ts";
+import type { Judges } from "../judge/judge.ts";
 import type { HookRunner } from "../outbox/plugin-hooks.ts";
 import type { Outbox } from "../outbox/types.ts";
 import type { AccessStore } from "../protocol/access-store.ts";
@@ -50,6 +51,7 @@ export interface Parts extends SessionParts {
   readonly outgoing: Outgoing;
   readonly approvals: Approvals;
   readonly heartbeats: Heartbeats;
+  readonly judges: Judges;
   readonly schedules: Schedules;
   readonly speaker: Pick<Runtime, "say">;
   readonly hooks: HookRunner;

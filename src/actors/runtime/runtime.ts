@@ -48,6 +48,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     const { supervisor, timers, outbox, store, checkpointer, heartbeats } = parts;
     await heartbeats.load();
     await parts.schedules.load();
+    await parts.judges.load();
     ingress = createIngress({
       ...ports,
       ...parts,

@@ -41,6 +41,7 @@ export function createStatus(
         checkpointer,
         quarantine,
         heartbeats,
+        judges,
         schedules,
       } = made;
       const hosts = supervisor.status();
@@ -64,6 +65,7 @@ export function createStatus(
           commits: journal.commits(),
         },
         heartbeats: heartbeats.next(),
+        judges: judges.days(),
         quarantined: quarantine.list(),
         unsaid: schedules.unsaid(),
       };
@@ -85,6 +87,7 @@ const notStarted: RuntimeStatus = {
   store: { lastSeq: 0, failing: false, lastCommitMs: 0, commits: { msP99: null, rows: null } },
   lanes: [],
   heartbeats: [],
+  judges: [],
   quarantined: [],
   unsaid: [],
 };

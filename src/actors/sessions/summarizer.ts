@@ -6,6 +6,7 @@
  * of going to the room. The conversation's machine is not involved.
  */
 import { agentIn, type EarshotConfig } from "../../domain/config/index.ts";
+import type { JudgeQuestion } from "../../domain/judgement.ts";
 import type { Ids, SessionRow, TranscriptEntry } from "../../domain/ports/index.ts";
 import { plainTurnSettings } from "../../domain/session.ts";
 import type { TurnReport, TurnRequest } from "../protocol/host-protocol.ts";
@@ -28,6 +29,9 @@ export interface SummaryRequest extends Pick<OrderedTurn, "conv" | "key" | "agen
   readonly prompt?: string;
   /** No answer is none of its failures. */
   readonly mayBeSilent?: true;
+  /** It goes to the judge of the room, with this question and these instructions. */
+  readonly question?: JudgeQuestion;
+  readonly system?: string;
 }
 
 export interface Summary {
@@ -126,11 +130,14 @@ export function createSummaries(ports: SummariesPorts): Summaries {
 }
 
 function orderFor(
-  { conv, key, agentId, session, transcript, prompt = ask }: SummaryRequest,
+  request: SummaryRequest,
   turnId: string,
   { config, cfg }: SummariesPorts,
 ): TurnRequest {
+  const { conv, key, agentId, session, transcript, prompt = ask, question } = request;
   const agent = agentIn(config(), agentId, key);
+  const { system = agent.system } = request;
+  const model = question === undefined ? (session?.settings.model ?? agent.model) : null;
   const chatKind = "direct";
   const quiet = { because: [], heardQuietly: 0, humans: 1, guardActive: false, creditWindowMs: 0 };
   return {
@@ -143,7 +150,7 @@ function orderFor(
     cfg: cfg(),
     turn: 0,
     attempt: 1,
-    system: agent.system,
+    system,
     prompt,
     messagesText: prompt,
     room: { chatKind, ...quiet },
@@ -152,8 +159,9 @@ function orderFor(
     images: [],
     session: plainTurnSettings,
     thinking: "off",
-    model: session?.settings.model ?? agent.model,
+    model,
     watched: false,
     bare: true,
+    ...(question === undefined ? {} : { question }),
   };
 }

@@ -4,8 +4,15 @@
  * hosts, not a tree of actors: it supervises threads, and identifies the one event of one
  * conversation on which a thread died.
  */
-import { agentOf, withoutSecrets } from "../../domain/config/index.ts";
+import {
+  agentOf,
+  type JudgeSettings,
+  resolveJudge,
+  withoutSecrets,
+} from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
+import type { JudgeQuestion } from "../../domain/judgement.ts";
+import { hash52 } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
 import { createTurnRunner, type TurnRunner } from "../agent-run/turn-runner.ts";
 import { settingsFor } from "../host/conversation-settings.ts";
@@ -47,6 +54,15 @@ const patience: Supervision = {
   startMsMax: 10_000,
   checkpointEvery: 64,
 };
+
+/** A judge is opened once, however many rooms and agents it judges for. */
+function judgeSpec(judge: JudgeSettings | null, { agent: agentName }: JudgeQuestion): AgentSpec {
+  if (judge === null)
+    throw new EarshotError("EAR_ASSERT", "Cannot ask a judge: the config has none any more");
+  const { kind } = judge.driver;
+  const agentId = `judge-${hash52(JSON.stringify(judge.driver)).toString(36)}`;
+  return { agentId, agentName, kind, config: judge.driver };
+}
 
 /** Creates the supervisor; nothing runs before `start`. */
 export function createSupervisor(ports: SupervisorPorts): Supervisor {
@@ -325,10 +341,11 @@ class HostSupervisor implements Supervisor {
     return host;
   }
 
-  #agentSpec({ agentId, cfg }: TurnRequest): AgentSpec {
+  #agentSpec({ agentId, key, cfg, question }: TurnRequest): AgentSpec {
     const { configFor, folderOf } = this.#ports;
     // Only the latest config has its secrets for sure: older ones may come from the journal.
     const latest = configFor(Math.max(cfg, this.#latest));
+    if (question !== undefined) return judgeSpec(resolveJudge(latest, agentId, key), question);
     const known = latest.agents.list.some(({ id }) => id === agentId);
     const agent = agentOf(known ? latest : configFor(cfg), agentId);
     const { driver, name: agentName } = agent;

@@ -6,6 +6,7 @@ import {
   creditUseSchema,
   decisionSchema,
   expectedSchema,
+  judgeFailures,
   ruleSchema,
 } from "../../domain/decision.ts";
 import type { inboundSchema } from "../../domain/message.ts";
@@ -98,6 +99,16 @@ export const labelSchema = z.object({
   at: millis,
 });
 
+/** What the judge of a room answered about a message. */
+const judgementSchema = z.object({
+  at: millis,
+  engage: z.boolean(),
+  confidence: z.number(),
+  why: text,
+  failed: z.enum(judgeFailures).exactOptional().describe("there is no answer: why"),
+  engaged: z.boolean().describe("the message was engaged because of it"),
+});
+
 /** Everything `earshot why` shows. */
 export const whySchema = z.object({
   message: messageSchema,
@@ -119,6 +130,7 @@ export const whySchema = z.object({
   held: z.array(text),
   guard: z.object({ state: z.enum(["clear", "tripped", "muted"]), consecutive: count }),
   label: labelSchema.exactOptional().describe("absent: nobody said whether it was right"),
+  judgement: judgementSchema.exactOptional().describe("absent: no judge has answered about it"),
   fate: z.object({
     turnId: text.nullable(),
     turn: count.nullable(),

@@ -14,7 +14,12 @@ import {
   readConfigFile,
   watchConfigFile,
 } from "../../adapters/files/config-file.ts";
-import { ConfigError, type EarshotConfig, type ParseOptions } from "../../domain/config/index.ts";
+import {
+  ConfigError,
+  type EarshotConfig,
+  judgesOf,
+  type ParseOptions,
+} from "../../domain/config/index.ts";
 import { withChatOverrides } from "../../domain/config/parse/chat-overrides.ts";
 import { findingText } from "../../domain/config-finding.ts";
 import { EarshotError } from "../../domain/errors.ts";
@@ -70,6 +75,8 @@ function withBaseDir(config: EarshotConfig, path: string): EarshotConfig {
     holder.driver !== undefined && local.has(holder.driver.kind)
       ? { ...holder, driver: { baseDir: dirname(path), ...holder.driver } }
       : holder;
+  for (const { holder, judge } of judgesOf(config))
+    if (local.has(judge.kind)) holder.judge = { baseDir: dirname(path), ...judge };
   const { agents } = config;
   return {
     ...config,

@@ -5,6 +5,7 @@
  * docs/reference/metrics.md are generated from it, so they cannot differ. Label values come from
  * closed sets or from the config, never from a room, where a stranger could make the table grow.
  */
+import { judgeResults } from "../../actors/protocol/judges.ts";
 import { decisions, rules } from "../../domain/decision.ts";
 import type { OutboxState } from "../../domain/ports/index.ts";
 import { outcomes } from "../../domain/stream.ts";
@@ -97,6 +98,20 @@ export const metricTable = [
     unit: "labels",
     labels: { right: ["true", "false"] },
     help: "Decisions that somebody called right or wrong by hand.",
+  },
+  {
+    name: "judge_questions_total",
+    type: "counter",
+    unit: "questions",
+    labels: { result: judgeResults },
+    help: "Messages put to a judge by what came of it. `unsure`, `late`, `error`, `ill-formed` and `budget` (not asked) leave them observed, like `observe`.",
+  },
+  {
+    name: "judge_tokens_total",
+    type: "counter",
+    unit: "tokens",
+    labels: { kind: ["input", "output"] },
+    help: "What judges used, as far as they report it.",
   },
   {
     name: "receive_to_decision_seconds",

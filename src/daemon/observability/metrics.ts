@@ -95,6 +95,8 @@ function counting(
   const turns = counter("turns_total");
   const heartbeats = counter("heartbeats_total");
   const hooks = counter("hook_calls_total");
+  const questions = counter("judge_questions_total");
+  const tokens = counter("judge_tokens_total");
   const dropped = counter("dropped_total");
   const sends = counter("sends_total");
   return (line) => {
@@ -110,6 +112,10 @@ function counting(
       sends.inc({ status: event.status });
     } else if (kind === "system" && event.system === "heartbeat") {
       heartbeats.inc({ result: event.skipped === null ? "woken" : "skipped" });
+    } else if (kind === "system" && event.system === "judge") {
+      questions.inc({ result: String(event.result) });
+      tokens.inc({ kind: "input" }, Number(event.inputTokens));
+      tokens.inc({ kind: "output" }, Number(event.outputTokens));
     } else if (kind === "system" && event.system === "hook") {
       const { plugin, hook, outcome } = event;
       hooks.inc({ plugin: String(plugin), hook: String(hook), outcome: String(outcome) });

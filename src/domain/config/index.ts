@@ -5,11 +5,13 @@
  * parsed config. Names and defaults are in docs/reference/config.md.
  */
 
+export { type JudgeSettings, withDriver } from "./conversation/judge.ts";
 export { ownValue } from "./conversation/section.ts";
 export { accountsOf, localChannels } from "./daemon/channels.ts";
 export { isLoopbackHost } from "./daemon/daemon.ts";
 export type { EarshotConfig, EarshotConfigInput } from "./daemon/schema.ts";
 export { changedPaths, configValues } from "./parse/changes.ts";
+export { judgesOf } from "./parse/judges.ts";
 export { isPlain, overlay, pathText, unsafePath } from "./parse/overlay.ts";
 export {
   ConfigError,
@@ -24,6 +26,7 @@ export { agentOf, defaultAgentId } from "./resolve/agent.ts";
 export { agentIn } from "./resolve/agent-in-room.ts";
 export { type FirstReadSettings, resolveFirstRead } from "./resolve/first-read.ts";
 export { heartbeatKeys, resolveHeartbeat } from "./resolve/heartbeat.ts";
+export { resolveJudge } from "./resolve/judge.ts";
 export { resolveMedia } from "./resolve/media.ts";
 export { resolveSettings } from "./resolve/resolve.ts";
 export { allRoomLevels, namesInRooms, roomOrigins } from "./resolve/rooms.ts";

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import type { Rule } from "../decision.ts";
+import type { JudgeQuestion } from "../judgement.ts";
 import { limits } from "../limits.ts";
 import type { ChatKind, Millis } from "../message.ts";
 import type { choicesSchema, mediaRequestSchema } from "../outgoing.ts";
@@ -90,6 +91,8 @@ export interface AgentTurn {
   readonly prompt: string;
   /** A turn without messages: the prompt holds the heartbeat instructions. */
   readonly heartbeat?: true;
+  /** Not a turn of the agent: whether a line of its room is meant for it. The prompt asks the same. */
+  readonly question?: JudgeQuestion;
   /** The text of the batch, joined by newlines, without envelopes. */
   readonly said: string;
   readonly transcript: readonly TranscriptEntry[];

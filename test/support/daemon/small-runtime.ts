@@ -102,6 +102,7 @@ function statusOf(problem: string | null, lastSeq: number): RuntimeStatus {
     store: { lastSeq, failing: false, lastCommitMs: 0, commits: { msP99: null, rows: null } },
     lanes: [],
     heartbeats: [],
+    judges: [],
     quarantined: [],
     unsaid: [],
   };

@@ -121,10 +121,11 @@ export const commandDriver = defineAgent<CommandConfig>({
         try {
           signal.throwIfAborted();
           send(child, { ...turnMessage(turn), ...(config.tools ? {} : { tools: [] }) });
-          if (!config.tools && !config.steer) child.closeInput();
+          const isAsked = turn.question !== undefined;
+          if (isAsked || (!config.tools && !config.steer)) child.closeInput();
           for await (const line of linesOf(child.output)) {
             signal.throwIfAborted();
-            const event = line.trim() === "" ? null : readLine(line);
+            const event = line.trim() === "" ? null : readLine(line, turn);
             if (event === null) continue;
             if (event.type === "tool-call") {
               const text = yield* runTool(turn, event, signal);

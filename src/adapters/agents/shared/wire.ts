@@ -22,6 +22,9 @@ const known: ReadonlySet<string> = new Set(
   agentEventSchema.options.map(({ shape }) => shape.type.value),
 );
 
+/** What decides how an answer is read. */
+export type Asked = Pick<AgentTurn, "question">;
+
 /** The turn as an object for JSON. Images are base64. */
 export function turnMessage(turn: AgentTurn): Record<string, unknown> {
   const { callTool: _call, takePictures: _take, images, ...fields } = turn;
@@ -39,7 +42,7 @@ export const base64 = (data: Uint8Array): string =>
  * Reads one line of an agent: an event, a tool call, or null for an unknown type.
  * @throws EarshotError EAR_AGENT_FAILED, quoting the line.
  */
-export function readLine(line: string): AgentEvent | ToolCall | null {
+export function readLine(line: string, turn?: Asked): AgentEvent | ToolCall | null {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -48,13 +51,16 @@ export function readLine(line: string): AgentEvent | ToolCall | null {
       `Cannot read the agent's answer: a line is not JSON (received ${shown(line)})`,
     );
   }
-  return readEvent(value);
+  return readEvent(value, turn);
 }
 
 /** As `readLine`, for a parsed value. */
-export function readEvent(value: unknown): AgentEvent | ToolCall | null {
+export function readEvent(value: unknown, turn?: Asked): AgentEvent | ToolCall | null {
   const type =
     typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
+  // What a judge answers needs no type.
+  if (type === undefined && turn?.question !== undefined)
+    return { type: "text", text: JSON.stringify(value) };
   if (typeof type !== "string") throw unreadable(value);
   if (type === "tool-call") {
     const call = toolCallSchema.safeParse(value);

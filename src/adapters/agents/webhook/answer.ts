@@ -8,7 +8,7 @@ import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
 import type { AgentEvent } from "../../../domain/ports/index.ts";
 import { agentFailed, lineBytesMax, linesOf, shown } from "../shared/lines.ts";
-import { readEvent, readLine, type ToolCall } from "../shared/wire.ts";
+import { type Asked, readEvent, readLine, type ToolCall } from "../shared/wire.ts";
 
 type AnswerEvent = AgentEvent | ToolCall;
 
@@ -32,8 +32,9 @@ const answerSchema = z.object({
 export function eventsOf(
   type: string,
   body: AsyncIterable<Uint8Array>,
+  turn?: Asked,
 ): AsyncGenerator<AnswerEvent> {
-  if (type === "application/json") return fromJson(body);
+  if (type === "application/json") return fromJson(body, turn);
   if (type === "text/event-stream") return fromFrames(body);
   if (type === "application/x-ndjson" || type === "application/jsonl") return fromLines(body);
   throw agentFailed(
@@ -42,7 +43,10 @@ export function eventsOf(
   );
 }
 
-async function* fromJson(body: AsyncIterable<Uint8Array>): AsyncGenerator<AnswerEvent> {
+async function* fromJson(
+  body: AsyncIterable<Uint8Array>,
+  turn?: Asked,
+): AsyncGenerator<AnswerEvent> {
   const lines: string[] = [];
   for await (const line of linesOf(body, lineBytesMax * 4)) lines.push(line);
   const text = lines.join("\n");
@@ -53,6 +57,11 @@ async function* fromJson(body: AsyncIterable<Uint8Array>): AsyncGenerator<Answer
     throw agentFailed(
       `Cannot read the web service's answer: it is not JSON (received ${shown(text)})`,
     );
+  }
+  // A judge's answer is read by who asked.
+  if (turn?.question !== undefined) {
+    yield { type: "text", text };
+    return;
   }
   const answer = answerSchema.safeParse(value);
   if (!answer.success)

@@ -118,7 +118,7 @@ async function* eventsOfAnswer(
     return;
   }
   const { eventsOf } = await import("./answer.ts");
-  for await (const event of eventsOf(contentType(answer), answer.body)) {
+  for await (const event of eventsOf(contentType(answer), answer.body, turn)) {
     signal.throwIfAborted();
     if (event.type === "tool-call") {
       yield* runTool(turn, event, signal);

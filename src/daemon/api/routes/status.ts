@@ -30,6 +30,20 @@ const statusSchema = z.object({
   outbox: z.record(text, count),
   ingress: z.object({ pending: count, refused: count }),
   heartbeats: z.array(z.object({ key: text, at: millis })).describe("the soonest first"),
+  judges: z
+    .array(
+      z.object({
+        agentId: text,
+        day: count.describe("days since the epoch, UTC"),
+        asked: count,
+        engaged: count.describe("answers to engage that were sure enough"),
+        failed: count.describe("late, failed or ill-formed answers"),
+        inputTokens: count,
+        outputTokens: count,
+        costUsd: z.number(),
+      }),
+    )
+    .describe("what judges did today, for each agent whose judge was asked"),
   store: z.object({
     lastSeq: count,
     failing: z.boolean(),

@@ -115,6 +115,7 @@ function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row
           `${key} at ${new Date(at).toISOString().slice(11, 19)} UTC`,
         ],
       ),
+    ...now.judges.map(judgeRow),
     ...now.connections.map(connectionRow),
     ...now.quarantined.map(
       ({ key, seq, error }): Row => ["quarantined", `${key} row ${seq}: ${error}`, "broken"],
@@ -130,6 +131,16 @@ const failing = (store: StatusAnswer["store"]) => (store.failing ? "broken" : ""
 function hostRow({ id, state, live, mailbox, restarts }: HostStatus): Row {
   const text = `${state}, ${live} live, mailbox ${mailbox}, ${counted(restarts, "restart")}`;
   return [`host ${id}`, text, state === "ready" ? "" : state];
+}
+
+function judgeRow(day: StatusAnswer["judges"][number]): Row {
+  const { agentId, asked, engaged, failed, inputTokens, outputTokens, costUsd } = day;
+  const tokens = `${inputTokens + outputTokens} tokens`;
+  const cost = costUsd === 0 ? tokens : `${tokens}, $${costUsd.toFixed(2)}`;
+  return [
+    "judge",
+    `${agentId}: today ${asked} asked, ${engaged} engaged, ${failed} failed, ${cost}`,
+  ];
 }
 
 function connectionRow({ channel, account, state, detail }: ConnectionStatus): Row {

@@ -101,6 +101,7 @@ function circumstances(why: Why): string {
     ["held", why.held.map((author) => nameOf(why, author)).join(", ")],
     ["guard", guardText(why.guard)],
     ...(why.label === undefined ? [] : [["label", labelText(why.label)] as const]),
+    ...(why.judgement === undefined ? [] : [["judge", judgementText(why.judgement)] as const]),
     ...(why.levels === undefined ? [] : [["asked", levelWords(why.levels).join(", ")] as const]),
     ["fate", why.ordered === "text" ? "sent as it is" : outcomeText(why)],
     ...why.fate.deliveries.map(({ id, status, text, error }) => {
@@ -116,6 +117,16 @@ function circumstances(why: Why): string {
 function labelText({ expected, by, at }: NonNullable<Why["label"]>): string {
   const should = expected === "engage" ? "should have answered" : "should have stayed quiet";
   return `${should} (${oneLine(by)}, ${timeText(at)})`;
+}
+
+/** What the judge said; its words are somebody else's. */
+function judgementText({ failed, engage, engaged, ...said }: NonNullable<Why["judgement"]>) {
+  const because = said.why === "" ? "" : `: “${oneLine(said.why, textUnitsMax)}”`;
+  if (failed !== undefined) return `no answer (${failed})${because}`;
+  const sure = `${Math.round(said.confidence * 100)}% sure`;
+  if (!engage) return `not for the agent, ${sure}${because}`;
+  const left = engaged ? "" : ", which was not sure enough or came too late";
+  return `for the agent, ${sure}${left}${because}`;
 }
 
 function nameOf({ participants }: Why, author: string): string {

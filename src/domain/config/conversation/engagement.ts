@@ -7,6 +7,7 @@
 import { z } from "zod";
 import { activations, broadcasts, triggers } from "../../decision.ts";
 import { limits } from "../../limits.ts";
+import { judge } from "./judge.ts";
 import { count, ms, section } from "./section.ts";
 
 const stickiness = section(
@@ -62,8 +63,12 @@ const own = section(
 );
 
 export const engagement = {
-  whole: own.whole.extend({ stickiness: stickiness.whole.prefault({}).describe(stickinessHelp) }),
+  whole: own.whole.extend({
+    stickiness: stickiness.whole.prefault({}).describe(stickinessHelp),
+    judge: judge.optional(),
+  }),
   override: own.override.extend({
+    judge: judge.optional(),
     stickiness: stickiness.override.optional().describe(stickinessHelp),
   }),
 };

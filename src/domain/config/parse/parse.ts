@@ -5,8 +5,10 @@
  */
 import type { z } from "zod";
 import type { AgentDriver, ChannelDefinition } from "../../ports/index.ts";
+import { judgeSettings, withDriver } from "../conversation/judge.ts";
 import { accountFields } from "../daemon/channels.ts";
 import { configSchema, type EarshotConfig } from "../daemon/schema.ts";
+import { judgesOf } from "./judges.ts";
 import { isPlain, overlay, pathText, unsafePath } from "./overlay.ts";
 import { ConfigError, type ConfigProblem, problemsOf } from "./problems.ts";
 import { relationProblems } from "./relations.ts";
@@ -46,7 +48,7 @@ function checkPart(
   return null;
 }
 
-/** Replaces each agent's driver options by the parsed ones. */
+/** Replaces the driver options of each agent and judge by the parsed ones. */
 function checkDrivers(
   config: EarshotConfig,
   drivers: NonNullable<ParseOptions["drivers"]>,
@@ -74,6 +76,12 @@ function checkDrivers(
   config.agents.list.forEach((agent, index) => {
     check(agent, ["agents", "list", index, "driver"]);
   });
+  for (const { path, holder, judge } of judgesOf(config)) {
+    const { driver } = judgeSettings(judge);
+    const schema = drivers.get(judge.kind)?.configSchema as z.ZodType | undefined;
+    const checked = schema === undefined ? driver : checkPart(schema, driver, path, problems);
+    if (checked !== null) holder.judge = withDriver(judge, checked);
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Secrets are recognised by the name of their field, so third-party drivers and channels are
- * covered as well: any string under `channels`, `agents` or `media` whose field name ends in one of
+ * covered as well: any string under `channels`, `agents`, `media`, `engagement` or `conversations` whose field name ends in one of
  * the words below, ignoring case, dashes and underscores. Only such a field may be `${NAME}`, and
  * its value is never printed, journalled or sent to a thread that does not need it.
  */
@@ -16,7 +16,9 @@ const secretSuffixes = [
   "privatekey",
   "accesskey",
 ];
-const secretSections: ReadonlySet<string> = new Set(["channels", "agents", "media"]);
+const secretSections: ReadonlySet<string> = new Set([
+  ...["channels", "agents", "media", "engagement", "conversations"],
+]);
 
 /** Whether the field at this path holds a secret. The silent token is not a secret. */
 export function isSecretPath(path: readonly PropertyKey[]): boolean {

@@ -79,6 +79,13 @@ function sendPolicy({ session }: EarshotConfig, scope: SettingsScope): SendPolic
   return rule?.action ?? otherwise;
 }
 
+/** Whether the most specific level that speaks of a judge has one. */
+function judgeRule(config: EarshotConfig, places: readonly Overrides[]) {
+  const last = [config, ...places].findLast(({ engagement }) => engagement?.judge !== undefined);
+  const judge = last?.engagement?.judge ?? null;
+  return judge === null ? {} : { judge: { minConfidence: judge.minConfidence } };
+}
+
 const isTrigger = (name: string): name is Trigger => name !== "everyone";
 
 /**
@@ -126,6 +133,7 @@ export function resolveSettings(
       stickiness: engagement.stickiness,
       freshMembershipMs: engagement.freshMembershipMs,
       participantDays: engagement.participantDays,
+      ...judgeRule(config, places),
     },
     everyoneMentions: engagement.trigger.includes("everyone"),
     context: {
