@@ -18,7 +18,10 @@ import { type Conversation, createConversation } from "../host/conversation-acto
 /** A turn without an answer of the agent in the room counts as running so long. */
 const turnMs = 10_000;
 
-/** The settings to play an agent under: its name is the only alias, and batches do not wait. */
+/**
+ * The settings to play an agent under: it has its name beside the given ones, and batches do not
+ * wait.
+ */
 export function settingsToPlay(
   settings: ConversationSettings,
   agent: string,
@@ -26,7 +29,7 @@ export function settingsToPlay(
   return {
     ...settings,
     agentName: agent,
-    engagement: { ...settings.engagement, aliases: [agent] },
+    engagement: { ...settings.engagement, aliases: [agent, ...settings.engagement.aliases] },
     debounce: { idleMs: 0, maxMs: 0 },
     queue: { ...settings.queue, mode: "followup", debounceMs: 0 },
     ackReaction: null,

@@ -13,6 +13,8 @@ import { authorsOf, playAgent } from "./play-room.ts";
 export interface ScoredDecision {
   readonly agent: string;
   readonly line: LabelledLine;
+  /** Place of the line in the room. */
+  readonly index: number;
   readonly decision: Decision;
   readonly rule: Rule;
   readonly isMeant: boolean;
@@ -36,7 +38,7 @@ export function scoreRoom(
       if (line === undefined || index < from) return;
       const meant = isMeant(line, agent, authorOf);
       tally.count(rule, decision === "engage", meant);
-      onDecision?.({ agent, line, decision, rule, isMeant: meant });
+      onDecision?.({ agent, line, index, decision, rule, isMeant: meant });
     });
   return tally;
 }

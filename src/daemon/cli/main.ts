@@ -24,6 +24,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
   [["inspect"], async () => (await import("./commands/inspect.ts")).addInspectCommand],
   [["replay"], async () => (await import("./commands/replay.ts")).addReplayCommand],
   [["eval"], async () => (await import("./commands/quality/eval.ts")).addEvalCommand],
+  [["tune"], async () => (await import("./commands/quality/tune.ts")).addTuneCommand],
   [["record"], async () => (await import("./commands/record.ts")).addRecordCommand],
   [["why"], async () => (await import("./commands/why.ts")).addWhyCommand],
   [["send"], async () => (await import("./commands/unasked/send.ts")).addSendCommand],

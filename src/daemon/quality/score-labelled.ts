@@ -4,14 +4,11 @@
  * Rooms are independent of each other, so they are played on as many threads as there are cores. The
  * sums do not depend on the order in which threads are done.
  */
-import { availableParallelism } from "node:os";
-import { Piscina } from "piscina";
-import { moduleLoader } from "../../actors/supervisor/worker-pool.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { LabelledRoom } from "../../domain/quality/labelled-room.ts";
 import { type Score, Tally } from "../../domain/quality/score.ts";
-import { isSource, qualityWorker } from "../state/package-files.ts";
 import { settingsIn } from "./room-settings.ts";
+import { linesToDecide, openPool, threadsFromDecisions } from "./thread-pool.ts";
 import { type RoomScore, type ScoreTask, scoreTask } from "./worker.ts";
 
 export interface Scores {
@@ -28,13 +25,6 @@ interface ScoreOptions {
   readonly onProgress?: (lines: number) => void;
 }
 
-/** Rooms with fewer lines to decide, over all agents, are played without another thread. */
-const threadsFromLines = 50_000;
-
-/** Lines that are decided: each by every agent of the room. */
-export const linesToDecide = ({ lines, agents }: LabelledRoom): number =>
-  lines.length * agents.length;
-
 /** Scores rooms under a config. */
 export async function scoreLabelled(
   rooms: readonly LabelledRoom[],
@@ -42,7 +32,7 @@ export async function scoreLabelled(
   { against, onProgress = () => undefined }: ScoreOptions = {},
 ): Promise<Scores> {
   const all = rooms.reduce((sum, room) => sum + linesToDecide(room), 0);
-  const pool = all < threadsFromLines ? null : openPool(rooms.length);
+  const pool = all < threadsFromDecisions ? null : openPool(rooms.length);
   const taskOf = (room: LabelledRoom): ScoreTask => ({
     room,
     settings: settingsIn(room, config),
@@ -68,16 +58,6 @@ export async function scoreLabelled(
   } finally {
     await pool?.destroy();
   }
-}
-
-function openPool(rooms: number): Piscina {
-  return new Piscina({
-    filename: qualityWorker.href,
-    maxThreads: Math.max(1, Math.min(availableParallelism(), rooms)),
-    execArgv: isSource ? ["--import", moduleLoader()] : [],
-    // No thread needs a secret.
-    env: {},
-  });
 }
 
 function sumOf(scores: readonly Score[]): Score {

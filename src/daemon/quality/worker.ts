@@ -1,6 +1,7 @@
 /** What a thread does for one labelled room. */
 import { scoreRoom } from "../../actors/quality/score-room.ts";
 import type { Decision, Rule } from "../../domain/decision.ts";
+import { added, type Counts, foldsCount, noCounts } from "../../domain/quality/folds.ts";
 import type { LabelledRoom } from "../../domain/quality/labelled-room.ts";
 import type { Score } from "../../domain/quality/score.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
@@ -46,4 +47,29 @@ export function scoreTask({ room, settings, against }: ScoreTask): RoomScore {
     differences.push({ room: room.room, agent, id, before: was, after, meant: isMeant });
   }).score();
   return { room: room.room, score, against: other, differences };
+}
+
+export interface CountTask {
+  readonly room: LabelledRoom;
+  /** The fold of each line. */
+  readonly folds: readonly number[];
+  readonly settings: readonly ConversationSettings[];
+}
+
+/** The counts of each fold under each of the settings. */
+export function countTask({ room, folds, settings }: CountTask): readonly (readonly Counts[])[] {
+  return settings.map((tried) => {
+    const counts = Array.from({ length: foldsCount }, () => noCounts);
+    scoreRoom(room, tried, ({ index, decision, isMeant }) => {
+      const isEngaged = decision === "engage";
+      if (!isEngaged && !isMeant) return;
+      const fold = folds[index] ?? 0;
+      counts[fold] = added(counts[fold] ?? noCounts, {
+        right: isEngaged && isMeant ? 1 : 0,
+        engaged: isEngaged ? 1 : 0,
+        meant: isMeant ? 1 : 0,
+      });
+    });
+    return counts;
+  });
 }

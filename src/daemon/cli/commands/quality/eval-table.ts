@@ -6,7 +6,7 @@ import type { RoomScore, ScoreDifference } from "../../../quality/worker.ts";
 import { counted, table } from "../../lib/command.ts";
 import { columnsOf } from "../../output/wrap.ts";
 
-interface Screen {
+export interface Screen {
   readonly colour: boolean;
   readonly columns: number;
 }
@@ -82,7 +82,8 @@ function roomRows(rooms: readonly RoomScore[]): readonly Cells[] {
   ];
 }
 
-function differenceTable(differences: readonly ScoreDifference[], screen: Screen): string {
+/** Each decision that differs, and whether it is for the better. */
+export function differenceTable(differences: readonly ScoreDifference[], screen: Screen): string {
   const paint = pico.createColors(screen.colour);
   const results = differences.map(resultOf);
   const rows = differences.map(({ room, agent, id, before, after }, index) => [

@@ -7,17 +7,14 @@
 import type { Command } from "commander";
 import { Option } from "commander";
 import pico from "picocolors";
-import { readLabelledRooms } from "../../../../adapters/files/labelled-file.ts";
-import { type EarshotConfig, scenarioConfig } from "../../../../domain/config/index.ts";
-import { EarshotError } from "../../../../domain/errors.ts";
-import type { LabelledRoom } from "../../../../domain/quality/labelled-room.ts";
-import { linesToDecide, type Scores, scoreLabelled } from "../../../quality/score-labelled.ts";
+import { type Scores, scoreLabelled } from "../../../quality/score-labelled.ts";
+import { linesToDecide } from "../../../quality/thread-pool.ts";
 import { action, print, printJson } from "../../lib/command.ts";
-import { readConfigFile } from "../../lib/read-config.ts";
 import { addHelp, type HelpText } from "../../output/help-text.ts";
 import { progressOf } from "../../output/replay-output.ts";
 import { screenColumns } from "../../output/wrap.ts";
 import { evalTable } from "./eval-table.ts";
+import { configOf, readAll } from "./inputs.ts";
 
 interface EvalOptions {
   readonly config?: string;
@@ -79,26 +76,6 @@ async function evaluate(files: readonly string[], options: EvalOptions): Promise
     const screen = { colour: pico.isColorSupported, columns: screenColumns(process.stdout) };
     print(evalTable(scores, options.by, screen));
   }
-}
-
-async function configOf(path: string | undefined): Promise<EarshotConfig> {
-  if (path === undefined) return scenarioConfig({}, {});
-  return scenarioConfig({}, await readConfigFile(path), { source: path });
-}
-
-/** All rooms; two with one name are refused, because results are given by name. */
-async function readAll(files: readonly string[]): Promise<readonly LabelledRoom[]> {
-  const rooms = new Map<string, LabelledRoom>();
-  for (const file of files)
-    for await (const room of readLabelledRooms(file)) {
-      if (rooms.has(room.room))
-        throw new EarshotError(
-          "EAR_SCENARIO_INVALID",
-          `Cannot read ${file}: another room is called ${JSON.stringify(room.room)}. Rename one`,
-        );
-      rooms.set(room.room, room);
-    }
-  return [...rooms.values()];
 }
 
 /** Exactly the score; with a comparison both, and what differs. */

@@ -1,0 +1,24 @@
+/** Threads that play labelled rooms. */
+import { availableParallelism } from "node:os";
+import { Piscina } from "piscina";
+import { moduleLoader } from "../../actors/supervisor/worker-pool.ts";
+import type { LabelledRoom } from "../../domain/quality/labelled-room.ts";
+import { isSource, qualityWorker } from "../state/package-files.ts";
+
+/** Fewer decisions are quicker without another thread. */
+export const threadsFromDecisions = 50_000;
+
+/** Lines that are decided: each by every agent of the room. */
+export const linesToDecide = ({ lines, agents }: LabelledRoom): number =>
+  lines.length * agents.length;
+
+/** As many threads as there are cores; no more than `tasks`. */
+export function openPool(tasks: number): Piscina {
+  return new Piscina({
+    filename: qualityWorker.href,
+    maxThreads: Math.max(1, Math.min(availableParallelism(), tasks)),
+    execArgv: isSource ? ["--import", moduleLoader()] : [],
+    // No thread needs a secret.
+    env: {},
+  });
+}

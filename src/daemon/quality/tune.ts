@@ -1,0 +1,256 @@
+/**
+ * Looks for a config that decides better
+ * ======================================
+ * Tries every combination of the settings of stickiness, then names one by one, and so on until
+ * nothing is better. What is chosen is measured twice: on all folds, as the other choices are, and by
+ * choosing again for each fold on the other four, which says what to expect of rooms that were not
+ * there.
+ */
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import { defaultAgentId } from "../../domain/config/index.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import {
+  type Counts,
+  type Folds,
+  foldsCount,
+  foldsOf,
+  isBetter,
+  isReached,
+  type Measured,
+  measuredOf,
+  noCounts,
+  type Target,
+} from "../../domain/quality/folds.ts";
+import type { LabelledRoom } from "../../domain/quality/labelled-room.ts";
+import { nameCandidates } from "../../domain/quality/name-candidates.ts";
+import {
+  type Choice,
+  choiceOf,
+  choiceText,
+  combinations,
+  type Edit,
+  stickinessEdits,
+} from "../../domain/quality/tuning-space.ts";
+import { FoldCounts, type PlayOptions } from "./fold-counts.ts";
+import { addedNames, settingsIn } from "./room-settings.ts";
+import { linesToDecide } from "./thread-pool.ts";
+
+/** A config that was tried. */
+export interface Tried {
+  readonly measured: Measured;
+  /** What differs from the given config. */
+  readonly edits: readonly Edit[];
+}
+
+export interface Tuned {
+  readonly target: Target;
+  readonly isReached: boolean;
+  readonly folds: Folds["by"];
+  readonly given: Tried;
+  /** The best first; the given config is the first one when nothing is better. */
+  readonly best: readonly [Tried, ...Tried[]];
+  /** What to expect elsewhere: each fold under what the other four would choose. */
+  readonly heldOut: Measured;
+  /** Rooms in which the best one may decide differently from the given config. */
+  readonly changedRooms: readonly LabelledRoom[];
+}
+
+export interface TuneOptions extends PlayOptions {
+  readonly target: Target;
+  /** Deals rooms into folds. */
+  readonly seed: number;
+}
+
+const bestShown = 5;
+/** Rounds of combinations and names; each begins with the best of the one before. */
+const roundsMax = 2;
+const namesAddedMax = 3;
+
+/** Decisions that are made at most, for a progress bar. */
+export function decisionsToTune(rooms: readonly LabelledRoom[], config: EarshotConfig): number {
+  const { length } = combinations(stickinessOf(rooms, config));
+  return length * rooms.reduce((sum, room) => sum + linesToDecide(room), 0);
+}
+
+/** @throws EarshotError EAR_SCENARIO_INVALID when no line is meant for an agent. */
+export async function tune(
+  rooms: readonly LabelledRoom[],
+  config: EarshotConfig,
+  options: TuneOptions,
+): Promise<Tuned> {
+  const search = new Search(rooms, config, options);
+  try {
+    return await search.run();
+  } finally {
+    await search.close();
+  }
+}
+
+class Search {
+  readonly #config: EarshotConfig;
+  readonly #target: Target;
+  readonly #folds: Folds;
+  readonly #counts: FoldCounts;
+  readonly #stickiness: EarshotConfig["engagement"]["stickiness"];
+  readonly #given: Choice;
+  readonly #names: readonly string[];
+  readonly #seen = new Map<string, Choice>();
+
+  constructor(rooms: readonly LabelledRoom[], config: EarshotConfig, options: TuneOptions) {
+    const { target, seed, ...play } = options;
+    this.#config = config;
+    this.#target = target;
+    this.#folds = foldsOf(rooms, seed);
+    this.#counts = new FoldCounts(rooms, (room) => settingsIn(room, config), this.#folds, play);
+    this.#stickiness = stickinessOf(rooms, config);
+    const aliases = addedNames(config);
+    this.#given = choiceOf(this.#stickiness, aliases);
+    this.#names = [...new Set([...aliases, ...nameCandidates(rooms, aliases)])];
+  }
+
+  async run(): Promise<Tuned> {
+    const all = Array.from({ length: foldsCount }, (_, fold) => fold);
+    await this.#play([this.#given]);
+    if (this.#counts.of(this.#given).every(({ meant }) => meant === 0))
+      throw new EarshotError(
+        "EAR_SCENARIO_INVALID",
+        "Cannot tune: no line of the rooms is meant for an agent. Label some first",
+      );
+    await this.#best(all);
+    const heldOut: Counts[] = [];
+    for (const fold of all) {
+      const chosen = await this.#best(all.filter((other) => other !== fold));
+      heldOut.push(this.#counts.of(chosen)[fold] ?? noCounts);
+    }
+    const [first = this.#given, ...others] = this.#ranked(all);
+    const best = this.#triedOf(first);
+    return {
+      target: this.#target,
+      isReached: isReached(this.#target, best.measured),
+      folds: this.#folds.by,
+      given: this.#triedOf(this.#given),
+      best: [best, ...others.map((choice) => this.#triedOf(choice))],
+      heldOut: measuredOf(heldOut),
+      changedRooms: this.#counts.roomsThatDiffer(this.#given, first),
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#counts.close();
+  }
+
+  async #play(choices: readonly Choice[]): Promise<void> {
+    for (const choice of choices) this.#seen.set(choiceText(choice), choice);
+    await this.#counts.play(choices);
+  }
+
+  /** The best choice on these folds. */
+  async #best(folds: readonly number[]): Promise<Choice> {
+    let best = this.#given;
+    for (let round = 0; round < roundsMax; round += 1) {
+      const { aliases } = best;
+      const all = combinations(this.#stickiness).map((values) => ({ values, aliases }));
+      best = await this.#betterOf(best, all, folds);
+      const named = await this.#withNames(best, folds);
+      if (named === best) return best;
+      best = named;
+    }
+    return best;
+  }
+
+  /** Adds and drops names, the most useful first. */
+  async #withNames(choice: Choice, folds: readonly number[]): Promise<Choice> {
+    let best = choice;
+    for (let changes = 0; changes < namesAddedMax; changes += 1) {
+      const { values, aliases } = best;
+      const changed = this.#names.map((name) => ({
+        values,
+        aliases: aliases.includes(name)
+          ? aliases.filter((other) => other !== name)
+          : [...aliases, name],
+      }));
+      const better = await this.#betterOf(best, changed, folds);
+      if (better === best) return best;
+      best = better;
+    }
+    return best;
+  }
+
+  async #betterOf(
+    choice: Choice,
+    others: readonly Choice[],
+    folds: readonly number[],
+  ): Promise<Choice> {
+    await this.#play(others);
+    let best = choice;
+    for (const other of others)
+      if (isBetter(this.#target, this.#measured(other, folds), this.#measured(best, folds)))
+        best = other;
+    return best;
+  }
+
+  #measured(choice: Choice, folds?: readonly number[]): Measured {
+    const counts = this.#counts.of(choice);
+    return measuredOf(folds === undefined ? counts : folds.map((fold) => counts[fold] ?? noCounts));
+  }
+
+  /** The best that were tried; of those with the same numbers the one that changes least. */
+  #ranked(folds: readonly number[]): readonly Choice[] {
+    const seen = [...this.#seen.values()].map((choice) => ({
+      choice,
+      measured: this.#measured(choice, folds),
+      changes: this.#editsOf(choice).length,
+      numbers: JSON.stringify(this.#counts.of(choice)),
+    }));
+    seen.sort((a, b) => {
+      if (isBetter(this.#target, a.measured, b.measured)) return -1;
+      if (isBetter(this.#target, b.measured, a.measured)) return 1;
+      return a.changes - b.changes;
+    });
+    const distinct = seen.filter(
+      ({ numbers }, index) => seen.findIndex((other) => other.numbers === numbers) === index,
+    );
+    return distinct
+      .filter(({ changes }, index) => changes > 0 || index === 0)
+      .slice(0, bestShown)
+      .map(({ choice }) => choice);
+  }
+
+  #triedOf(choice: Choice): Tried {
+    return { measured: this.#measured(choice), edits: this.#editsOf(choice) };
+  }
+
+  #editsOf(choice: Choice): readonly Edit[] {
+    const index = agentIndex(this.#config);
+    const own = this.#config.agents.list[index]?.engagement?.stickiness ?? {};
+    const edits = stickinessEdits(choice, this.#stickiness).map(([name, before, after]) => ({
+      path: [
+        ...(Object.hasOwn(own, name) ? ["agents", "list", index] : []),
+        ...["engagement", "stickiness", name],
+      ],
+      before,
+      after,
+    }));
+    const { aliases } = this.#given;
+    if (JSON.stringify([...choice.aliases].sort()) === JSON.stringify([...aliases].sort()))
+      return edits;
+    const path = ["agents", "list", index, "aliases"];
+    return [...edits, { path, before: aliases, after: choice.aliases }];
+  }
+}
+
+/** Of the agent that answers by default. */
+function agentIndex(config: EarshotConfig): number {
+  const id = defaultAgentId(config);
+  return Math.max(
+    0,
+    config.agents.list.findIndex((agent) => agent.id === id),
+  );
+}
+
+/** What the config says for the rooms: the same for all, because none has settings of its own. */
+function stickinessOf(rooms: readonly LabelledRoom[], config: EarshotConfig) {
+  const [room] = rooms;
+  if (room === undefined) return config.engagement.stickiness;
+  return settingsIn(room, config).engagement.stickiness;
+}
