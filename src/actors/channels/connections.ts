@@ -173,6 +173,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       hasAccount: (channel, account) =>
         definitions.has(channel) &&
         wanted().some((entry) => entry.channel === channel && entry.account === account),
+      accounts: () => wanted().map(({ channel, account }) => `${channel}:${account}`),
       isOurs: (channel, author) =>
         ownAuthors.size > 0 && isOneOf(ownAuthors, accountId(channel, author)),
     },

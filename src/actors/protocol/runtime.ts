@@ -56,6 +56,8 @@ export interface FirstReads {
 export interface OutboundDirectory {
   /** Whether the account is configured, connected or not. */
   hasAccount(channel: string, account: string): boolean;
+  /** The configured accounts, as `channel:account`. @default it is unknown which there are */
+  accounts?(): readonly string[];
   /** Null while the account is not open; sends then wait. */
   outbound(channel: string, account: string): ChannelOutbound | null;
   /** Whether sends may start now (connected, not halted). */

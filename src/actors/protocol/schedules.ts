@@ -42,6 +42,7 @@ export interface ScheduleOperator {
   /** Soonest first. */
   list(): readonly ScheduleEntry[];
   unsaid(): readonly UnsaidEntry[];
+  /** @throws EarshotError EAR_USAGE if its account or agent is not in the config. */
   add(spec: Schedule): Promise<ScheduleAdded>;
   /** As `add`, for the agent of a conversation: names are its own. */
   addFor(owner: string, spec: Schedule): Promise<ScheduleAdded>;

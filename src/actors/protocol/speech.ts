@@ -32,3 +32,16 @@ export interface SpeechTaken {
   readonly parts: readonly string[];
   readonly turn: boolean;
 }
+
+export interface SpeakerChecks {
+  /**
+   * Checks an order that is said later.
+   * @param what begins the error's message
+   * @throws EarshotError EAR_USAGE if the account or the agent is not in the config.
+   */
+  check(
+    place: Pick<SpeechPlace, "channel" | "account">,
+    agentId: string | undefined,
+    what: string,
+  ): void;
+}

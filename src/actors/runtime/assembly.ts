@@ -228,6 +228,7 @@ class Assembly {
       store,
       config: () => configs.current(),
       keep: (writes) => journal.keep(writes),
+      check: (spec) => speaker.check(spec.to, spec.agent, "Cannot add the entry"),
       say: (speech) => speaker.say(speech),
       onRun: (name, run) => this.#system({ system: "schedule", name, ...run }),
     });

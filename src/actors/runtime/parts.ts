@@ -16,6 +16,7 @@ import type { Outbox } from "../outbox/types.ts";
 import type { AccessStore } from "../protocol/access-store.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
 import type { Schedules } from "../protocol/schedules.ts";
+import type { SpeakerChecks } from "../protocol/speech.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
 import type { TurnSlots } from "../protocol/turn-slots.ts";
 import type { Compaction } from "../sessions/compaction.ts";
@@ -53,7 +54,7 @@ export interface Parts extends SessionParts {
   readonly heartbeats: Heartbeats;
   readonly judges: Judges;
   readonly schedules: Schedules;
-  readonly speaker: Pick<Runtime, "say">;
+  readonly speaker: Pick<Runtime, "say"> & SpeakerChecks;
   readonly hooks: HookRunner;
   readonly quarantine: Quarantine;
 

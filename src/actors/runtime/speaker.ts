@@ -39,7 +39,15 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
     if (agentId === undefined && heard[0] !== undefined) return heard[0].sessionKey;
     if (config.agents.list.some(({ id }) => id === agentId))
       return sessionKeyOf(config, agentId as string, route);
-    throw refused(`no agent is called ${shown(agentId)}`, "Use the id of one in agents.list");
+    throw unknownAgent(agentId, "Cannot send");
+  }
+
+  function unknownAgent(agentId: string | undefined, what: string): EarshotError {
+    const ids = opened()
+      .configs.current()
+      .agents.list.map(({ id }) => id);
+    const then = ids.length === 0 ? "Add it to agents.list" : `Use one of ${listed(ids)}`;
+    return refused(`no agent is called ${shown(agentId)}`, then, what);
   }
 
   /** What a chat is, where the caller does not say: what is known of it, or what its id shows. */
@@ -59,11 +67,16 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
     );
   }
 
-  function check({ channel, account }: SpeechPlace): void {
+  function checkAccount(
+    { channel, account }: Pick<SpeechPlace, "channel" | "account">,
+    what: string,
+  ) {
     if (directory.hasAccount(channel, account)) return;
+    const accounts = directory.accounts?.() ?? [];
     throw refused(
       `no account ${shown(`${channel}:${account}`)} is configured`,
-      "`earshot channels` lists the accounts",
+      accounts.length === 0 ? "Add it to channels" : `Use one of ${listed(accounts)}`,
+      what,
     );
   }
 
@@ -87,7 +100,7 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
 
   async function take(speech: Order): Promise<SpeechTaken | "conflict"> {
     const { place, id } = speech;
-    check(place);
+    checkAccount(place, "Cannot send");
     const kind = await kindOf(place, speech.agentId);
     const route: Route = { ...place, chat: { id: place.chat.id, kind } };
     const key = keyOf(route, speech.agentId);
@@ -111,6 +124,12 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
   }
 
   return {
+    check(place, agentId, what) {
+      checkAccount(place, what);
+      const { list } = opened().configs.current().agents;
+      if (agentId !== undefined && !list.some(({ id }) => id === agentId))
+        throw unknownAgent(agentId, what);
+    },
     async say(speech: Speech): Promise<SpeechTaken | "conflict"> {
       const { id = ports.ids.next("send") } = speech;
       while (underWay.has(id)) await underWay.get(id);
@@ -142,6 +161,12 @@ function taken(key: string, due: Due): SpeechTaken {
 
 const shown = (value: unknown) => JSON.stringify(String(value).slice(0, 80));
 
-function refused(why: string, then: string): EarshotError {
-  return new EarshotError("EAR_USAGE", `Cannot send: ${why}. ${then}`);
+/** The first names, as there may be many. */
+const listed = (names: readonly string[]) =>
+  names.length <= 10
+    ? names.join(", ")
+    : `${names.slice(0, 10).join(", ")} and ${names.length - 10} more`;
+
+function refused(why: string, then: string, what = "Cannot send"): EarshotError {
+  return new EarshotError("EAR_USAGE", `${what}: ${why}. ${then}`);
 }

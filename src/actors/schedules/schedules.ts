@@ -28,6 +28,8 @@ export interface SchedulePorts {
   readonly store: Pick<Store, "meta">;
   readonly config: () => EarshotConfig;
   readonly keep: (writes: readonly MetaWrite[]) => Promise<void>;
+  /** @throws EarshotError EAR_USAGE if its account or agent is not in the config. */
+  readonly check: (spec: Schedule) => void;
   readonly say: (speech: Speech) => Promise<SpeechTaken | "conflict">;
   readonly onRun: (name: string, run: ScheduleRun) => void;
 }
@@ -267,7 +269,10 @@ export function createSchedules(ports: SchedulePorts): Schedules {
         if (paused || last === null || !isLost) return [];
         return [{ name, origin, due: last.due, why: last.why ?? "it was too late" }];
       }),
-    add: (spec) => put(spec.name, spec, { origin: "added" }),
+    async add(spec) {
+      ports.check(spec);
+      return put(spec.name, spec, { origin: "added" });
+    },
     async addFor(owner, spec) {
       const own = [...entries.values()].filter((entry) => entry.owner === owner);
       if (own.length >= limits.schedulesOwnMax) return "full";

@@ -128,7 +128,8 @@ test("a moment that was not said stays with its reason until its name is used ag
   const world = await new World().start();
   const schedules = world.runtime.schedules();
   const at = (ms: number) => new Date(begin + ms).toISOString();
-  const nobody = entry({ name: "nobody", agent: "nobody", at: at(minute) });
+  const unknown = { channel: "telegram", chat: { id: "elsewhere" } };
+  const nobody = entry({ name: "nobody", to: unknown, at: at(minute) });
   expect(await schedules.add(nobody)).toBe("added");
   expect(await schedules.add(entry({ name: "late", at: at(2 * minute) }))).toBe("added");
   expect(await schedules.add(entry({ name: "past", at: at(-minute) }))).toBe("over");
@@ -153,7 +154,8 @@ test("a moment that was not said stays with its reason until its name is used ag
 
 test("a failing entry says why, and the others go on", async () => {
   const world = await new World({ config: { schedule: [hourly] } }).start();
-  await world.runtime.schedules().add(entry({ ...hourly, name: "two", agent: "nobody" }));
+  const unknown = { channel: "telegram", chat: { id: "elsewhere" } };
+  await world.runtime.schedules().add(entry({ ...hourly, name: "two", to: unknown }));
   await world.pass(hour);
   expect(world.sent).toHaveLength(1);
   const [two] = world.runtime
@@ -161,7 +163,24 @@ test("a failing entry says why, and the others go on", async () => {
     .list()
     .filter(({ name }) => name === "two");
   expect(two?.last).toMatchObject({ result: "failed" });
-  expect(two?.last?.why).toContain('no agent is called "nobody"');
+  expect(two?.last?.why).toContain('it is unknown whether "elsewhere"');
+});
+
+test("an entry for an agent or an account that does not exist is refused, and not kept", async () => {
+  const world = await new World({}).start();
+  const { add, list } = world.runtime.schedules();
+  await expect(add(entry({ ...hourly, agent: "nobody" }))).rejects.toMatchObject({
+    code: "EAR_USAGE",
+    message: 'Cannot add the entry: no agent is called "nobody". Use one of main',
+  });
+  world.accounts = ["telegram:default"];
+  const work = { ...to, account: "work" };
+  await expect(add(entry({ ...hourly, to: work }))).rejects.toMatchObject({
+    code: "EAR_USAGE",
+    message:
+      'Cannot add the entry: no account "telegram:work" is configured. Use one of telegram:default',
+  });
+  expect(list()).toEqual([]);
 });
 
 test("a store that fails is waited for, and tried again once a second", async () => {

@@ -68,20 +68,20 @@ test("entries are listed, said once over kill -9, paused and removed", async () 
   expect((await daemon.run("schedule", "remove", "often")).out).toBe("removed: often\n");
 
   const soonest = new Date(Date.now() + 5_000).toISOString();
-  const lost = ["lost", "telegram", chat, "Tea?", "--agent", "nobody", "--at", soonest];
+  const lost = ["lost", "telegram", "-100777", "Tea?", "--at", soonest];
   expect((await daemon.run("schedule", "add", ...lost)).code).toBe(0);
   const unsaid = async () => (await daemon.get<{ unsaid: unknown[] }>("/api/status")).unsaid;
   await expect.poll(unsaid, { timeout: 60_000 }).toMatchObject([
     {
       name: "lost",
       origin: "added",
-      why: expect.stringContaining('no agent is called "nobody"'),
+      why: expect.stringContaining('it is unknown whether "-100777"'),
     },
   ]);
   expect((await daemon.run("status")).out).toMatch(
-    /unsaid +lost of \d{4}-.+no agent is called "nobody"/,
+    /unsaid +lost of \d{4}-.+it is unknown whether "-100777"/,
   );
-  expect((await daemon.run("schedule")).out).toMatch(/lost +over(.|\n)+failed: .*"nobody"/);
+  expect((await daemon.run("schedule")).out).toMatch(/lost +over(.|\n)+failed: .*"-100777"/);
   expect((await daemon.run("schedule", "remove", "lost")).code).toBe(0);
   expect(await unsaid()).toEqual([]);
 
@@ -91,6 +91,21 @@ test("entries are listed, said once over kill -9, paused and removed", async () 
     [["remove", "standup"], 2, "it is in the config file"],
     [["add", "standup", ...often.slice(1)], 2, "another entry has this name"],
     [["add", "x", "telegram", chat, "Tea?", "--cron", "1 2 3"], 2, "five fields are expected"],
+    [
+      ["add", "x", "telegarm", chat, "Tea?", "--cron", "* * * * *"],
+      2,
+      'Cannot add the entry: no account "telegarm:default" is configured. Use one of telegram:default',
+    ],
+    [
+      ["add", "x", "telegram:work", chat, "Tea?", "--cron", "* * * * *"],
+      2,
+      'no account "telegram:work" is configured. Use one of telegram:default',
+    ],
+    [
+      ["add", "x", "telegram", chat, "Tea?", "--cron", "* * * * *", "--agent", "mian"],
+      2,
+      'no agent is called "mian". Use one of main',
+    ],
     [["add", "x", "telegram", chat, "Tea?"], 2, "either cron or at is expected"],
   ] as const;
   for (const [args, code, why] of refusals) {

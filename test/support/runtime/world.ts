@@ -80,6 +80,8 @@ export class World {
   /** Called with each text that the platform takes. */
   onSend: (text: string) => void = () => {};
   ready = true;
+  /** As `channel:account`; null: every one that is asked for. */
+  accounts: readonly string[] | null = null;
   /** The platform can edit what was sent. */
   canEdit = true;
   /** The platform has neither typing nor reactions. */
@@ -191,7 +193,9 @@ export class World {
 
   #directory(): OutboundDirectory {
     return {
-      hasAccount: () => true,
+      hasAccount: (channel, account) =>
+        this.accounts === null || this.accounts.includes(`${channel}:${account}`),
+      accounts: () => this.accounts ?? [],
       outbound: () => this.#outbound(),
       ready: () => this.ready,
       textLimit: () => 4_096,
