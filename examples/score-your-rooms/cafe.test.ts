@@ -1,0 +1,4 @@
+import { cafe } from "./configs.ts";
+import { testExpectations } from "./expectations.ts";
+
+testExpectations(cafe);
