@@ -25,7 +25,13 @@ const units = z.number().int().min(0).max(limits.textUnitsMax);
 export const chatKindSchema = z.enum(["direct", "group", "channel"]);
 export type ChatKind = z.infer<typeof chatKindSchema>;
 
-const chatSchema = z.object({ id, kind: chatKindSchema, title: label.optional() });
+const chatSchema = z.object({
+  id,
+  kind: chatKindSchema,
+  title: label.optional(),
+  /** Its id at the platform now, where that has changed: the room keeps the first one. */
+  movedTo: id.optional(),
+});
 const threadSchema = z.object({
   id,
   kind: z.enum(["thread", "topic"]).default("thread"),

@@ -42,6 +42,7 @@ function written(why: Why): string {
   return [
     `\`${oneLine(message.id).replaceAll("`", "'")}\`: **${verdict}**`,
     ...(rung === undefined ? [] : [`Because: ${oneLine(rung.fact, 200)}`]),
+    ...movedLine(message),
     `Humans: ${humans.count} (${humans.source}); loop guard: ${guard.state}`,
     ...(asked.length === 0 ? [] : [`It asked for: ${asked.join(", ")}`]),
     ...(label === undefined
@@ -49,6 +50,11 @@ function written(why: Why): string {
       : [`Label: ${oneLine(label.by)} says it ${should[label.expected]}`]),
     ...outcomeLines(fate),
   ].join("\n");
+}
+
+function movedLine({ chat: { id, movedTo } }: Why["message"]): string[] {
+  if (movedTo === undefined) return [];
+  return [`Room: ${oneLine(id)}, at the platform now ${oneLine(movedTo)}`];
 }
 
 function outcomeLines({ turn, outcome, dropped, deliveries }: Why["fate"]): string[] {

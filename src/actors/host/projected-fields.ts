@@ -28,7 +28,7 @@ const origin = fields({
 const message = fields({
   ...place,
   ...all("id", "mentionsEveryone", "groupId", "explicitOnly", "outside", "sentAt"),
-  chat: fields({ ...all("id", "kind"), title: "text" }),
+  chat: fields({ ...all("id", "kind", "movedTo"), title: "text" }),
   thread: fields({ ...all("id", "kind"), title: "text" }),
   forwarded: origin,
   quote: fields({ text: "text", from: origin }),

@@ -38,6 +38,7 @@ const idFields: ReadonlySet<string> = new Set([
     "id",
     "authorId",
     "rootAuthorId",
+    "movedTo",
     "messageId",
     "guildId",
     "teamId",

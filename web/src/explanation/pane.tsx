@@ -183,6 +183,14 @@ function Facts({ why, command, isDraft }: WhyPaneProps & { readonly why: Why }) 
   const credits = Object.entries(why.credits).filter(([, endsAt]) => endsAt > why.at);
   return (
     <dl class="facts">
+      {why.message.chat.movedTo !== undefined && (
+        <>
+          <dt>Room</dt>
+          <dd>
+            {why.message.chat.id}, at the platform now {why.message.chat.movedTo}
+          </dd>
+        </>
+      )}
       <dt>People</dt>
       <dd>
         {people(humans.count)}, from {humans.source}

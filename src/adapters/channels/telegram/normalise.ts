@@ -151,8 +151,10 @@ export function placeOf(message: Located, chats: TelegramChats) {
   } as const;
   const kind = chat.is_direct_messages === true ? "direct" : kinds[chat.type];
   const title = chat.title === undefined ? {} : { title: chat.title };
+  const own = chats.ownId(chat.id);
+  const moved = own === chat.id ? {} : { movedTo: String(chat.id) };
   return {
-    chat: { id: String(chats.ownId(chat.id)), kind, ...title },
+    chat: { id: String(own), kind, ...title, ...moved },
     thread: threadOf(message, chats),
   };
 }

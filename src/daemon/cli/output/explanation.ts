@@ -95,6 +95,7 @@ function ink({ outcome }: Rung, paint: Paint): (text: string) => string {
 
 function circumstances(why: Why): string {
   const rows: readonly (readonly [string, string])[] = [
+    ...movedText(why.message),
     ["people", `${why.humans.count} (${why.humans.source})`],
     ["spoken", why.participants.map((who) => participantText(who, why.at)).join(", ")],
     ["credits", creditsText(why)],
@@ -161,6 +162,12 @@ function creditsText(why: Why): string {
 function guardText({ state, consecutive }: Why["guard"]): string {
   const turns = consecutive === 1 ? "1 peer-bot turn" : `${consecutive} peer-bot turns`;
   return `${state}, ${turns} since a person spoke`;
+}
+
+function movedText({ chat: { id, movedTo } }: Why["message"]) {
+  if (movedTo === undefined) return [];
+  const text = `${oneLine(id)}, at the platform now ${oneLine(movedTo)}: the group was moved`;
+  return [["room", text] as const];
 }
 
 function outcomeText({ fate, ordered }: Why): string {

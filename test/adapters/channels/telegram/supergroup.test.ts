@@ -3,7 +3,9 @@
  * again. Here it stays the same room: allowed, with its session, and with what is still to be sent.
  */
 import { expect, onTestFinished, test } from "vitest";
+import type { Why } from "../../../../src/actors/protocol/runtime.ts";
 import { telegramChannel } from "../../../../src/adapters/channels/telegram/channel.ts";
+import { renderWhy } from "../../../../src/daemon/cli/output/explanation.ts";
 import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";
 import { openChannel } from "../../../../src/testing/open-channel.ts";
 import { sampleToken, startTelegramServer } from "../../../support/servers/telegram.ts";
@@ -147,6 +149,7 @@ test.each([0, 1])(
     const rooms = await openTelegramRooms({
       workers,
       runs: say("first", "second", "third"),
+      config: { commands: { allowFrom: { telegram: ["7001"] } } },
       rooms: (world, people) => {
         const group = world.basicGroup("Kitchen", people);
         basic = String(group.chat.id);
@@ -166,10 +169,22 @@ test.each([0, 1])(
     expect(decisions[0]).toMatchObject({ key: rooms.decision(asked)?.key });
     expect(rooms.decision(asked)?.key).toContain(basic);
     expect(world.answers(rooms.group).map(({ text }) => text)).toEqual(["first"]);
+    const [why] = await rooms.runtime.why(id);
+    expect(why?.message.chat).toMatchObject({ id: basic, movedTo: String(supergroup.chat.id) });
+    const screen = { columns: 200, colour: false };
+    const now = `room      ${basic}, at the platform now ${supergroup.chat.id}: the group was moved`;
+    expect(renderWhy([why as Why], screen)).toContain(now);
+    const [before] = await rooms.runtime.why(String(asked.message_id));
+    expect(renderWhy([before as Why], screen)).not.toContain("the group was moved");
+    world.say(supergroup, rooms.people.ann as never, `/why ${id}`);
+    await rooms.until(() => world.answers(supergroup).length === 2, "the explanation");
+    expect(world.answers(supergroup).at(-1)?.text).toContain(
+      `Room: ${basic}, at the platform now ${supergroup.chat.id}`,
+    );
     await rooms.stop();
     const away = world.say(supergroup, rooms.people.ann as never, "@scout_bot after a restart");
     await rooms.start();
-    await rooms.until(() => world.answers(supergroup).length === 2, "an answer after the restart");
+    await rooms.until(() => world.answers(supergroup).length === 3, "an answer after the restart");
     expect(world.answers(supergroup).at(-1)).toMatchObject({
       reply_to_message: { message_id: away.message_id },
     });
