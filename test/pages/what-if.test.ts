@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addedLines, diffLines, folded } from "../../web/src/what-if/diff.ts";
 import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
 import { say } from "../support/daemon/room-daemon.ts";
+import { violations } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
 import { createPagesRig } from "../support/pages/pages-daemon.ts";
 
@@ -135,12 +136,15 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
 
   test("a recording from a file is asked under its own rules, which cannot be applied here", async () => {
     const file = join(files, "theirs.jsonl");
+    const key = "agent:main:x:group:r";
     const config = { agents: { list: [{ id: "main", name: "Hal" }] } };
     const said = { channel: "x", chat: { id: "r", kind: "group" }, text: "hal, open the doors" };
     const lines = [
       { earshot: 1, config },
       { t: 0, in: { ...said, id: "1", author: { id: "dave" }, text: "@frank hi" } },
       { t: 9, in: { ...said, id: "2", author: { id: "frank" } } },
+      { t: 9, label: { key, id: "1", expected: "engage" } },
+      { t: 9, label: { key, id: "2", expected: "observe" } },
     ];
     writeFileSync(file, lines.map((one) => JSON.stringify(one)).join("\n"));
     await page.getByLabel("Recording file").setInputFiles(file);
@@ -148,6 +152,14 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     await page.getByText("they cannot be applied here").waitFor();
     await write((text) => text.replace('"Hal"', '"Sal"'));
     await expect.poll(() => big().textContent(), { timeout: 60_000 }).toBe("1 decision changes");
+    const table = page.getByRole("table", { name: "On 2 labelled messages" });
+    const cells = (await table.getByRole("row").allInnerTexts()).map((row) => row.split("\t"));
+    expect(cells).toEqual([
+      ["", "As it is", "As it would be"],
+      ["Precision", "50.0 % (1 of 2)", "100.0 % (1 of 1)"],
+      ["Recall", "100.0 % (1 of 1)", "100.0 % (1 of 1)"],
+    ]);
+    expect(await violations(page, "everything")).toEqual([]);
     writeFileSync(file, '{"t":0}');
     await page.getByLabel("Recording file").setInputFiles(file);
     await page.getByText("The recording cannot be used").waitFor();

@@ -10,7 +10,16 @@ import type { Millis } from "../../domain/message.ts";
 import { decodeEvent, eventsIn } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
 import { Recorder } from "./scenario-lines.ts";
-import type { RecordedRow, RecordingLine, RecordingRange, RecordingStore } from "./types.ts";
+import type {
+  LabelRow,
+  RecordedRow,
+  RecordingLine,
+  RecordingRange,
+  RecordingStore,
+} from "./types.ts";
+
+type Row = RecordedRow | LabelRow;
+const isLabel = (row: Row): row is LabelRow => row.event.type === "message.labelled";
 
 /** Journal rows read at a time. */
 const sliceRows = 512;
@@ -32,7 +41,9 @@ export async function* recordScenario(
       if (row.event.at >= until) return yield* recorder.finish();
       // Quarantined events reached no conversation.
       if (row.code === quarantinedCode) continue;
-      if (row.event.at >= query.since) yield* recorder.add(row);
+      if (row.event.at < query.since) continue;
+      if (isLabel(row)) await recorder.label(row);
+      else yield* recorder.add(row);
     }
     after = rows.at(-1)?.seq ?? last;
     rows = await slice(store, after, last);
@@ -40,12 +51,16 @@ export async function* recordScenario(
   yield* recorder.finish();
 }
 
-async function slice(store: RecordingStore, after: number, last: number): Promise<RecordedRow[]> {
+async function slice(store: RecordingStore, after: number, last: number): Promise<Row[]> {
   if (after >= last) return [];
   const rows = await store.scan(after, sliceRows);
   return rows
     .filter(({ seq }) => seq <= last)
-    .flatMap((row) => eventsIn(decodeEvent(row)).map((event) => ({ ...row, event })));
+    .flatMap((row): Row[] => {
+      const event = decodeEvent(row);
+      if (event.type === "message.labelled") return [{ ...row, event }];
+      return eventsIn(event).map((one) => ({ ...row, event: one }));
+    });
 }
 
 /** The number before the first row admitted at `since` or later. */

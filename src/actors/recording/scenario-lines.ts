@@ -22,7 +22,13 @@ import type {
 import { conversationOf } from "../protocol/event-codec.ts";
 import { RecordedRuns } from "./agent-runs.ts";
 import { RecordedPeople } from "./known-people.ts";
-import type { RecordedRow, RecordingLine, RecordingRange, RecordingStore } from "./types.ts";
+import type {
+  LabelRow,
+  RecordedRow,
+  RecordingLine,
+  RecordingRange,
+  RecordingStore,
+} from "./types.ts";
 
 type Place = Pick<Inbound, "channel" | "account" | "chat" | "thread">;
 type Untimed<Line> = Line extends unknown ? Omit<Line, "t"> : never;
@@ -88,6 +94,16 @@ export class Recorder {
     if (conv === noConversation) this.#take(row, "");
     else this.#take(row, await this.#keyOf(conv));
     yield* this.#runs.ready(this.#last);
+  }
+
+  /** Adds a label, once the recording has begun: one about an earlier message is left out. */
+  async label({ conv, event }: LabelRow): Promise<void> {
+    const { channel } = this.#query;
+    if (this.#start === null || (this.#only !== null && conv !== this.#only)) return;
+    if (channel !== undefined && this.#places.get(conv)?.channel !== channel) return;
+    const { id, expected, at } = event;
+    this.#last = Math.max(this.#last, at - this.#start);
+    this.#put({ label: { key: await this.#keyOf(conv), id, expected } });
   }
 
   /** Yields the remaining lines. */

@@ -5,7 +5,7 @@
 import type { Millis } from "../../domain/message.ts";
 import type { EventRow, Store } from "../../domain/ports/store.ts";
 import type { ScenarioHeader, ScenarioLine } from "../../domain/scenario/scenario.ts";
-import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { ConversationEvent, MessageLabelled } from "../../machines/events/events.ts";
 
 /** The part of the journal to record. */
 export interface RecordingRange {
@@ -27,4 +27,9 @@ export type RecordingLine = ScenarioHeader | ScenarioLine;
 
 export interface RecordedRow extends EventRow {
   readonly event: ConversationEvent;
+}
+
+/** A row that is a label. */
+export interface LabelRow extends EventRow {
+  readonly event: MessageLabelled;
 }

@@ -149,6 +149,8 @@ class Simulation {
   }
 
   async #line(line: ScenarioLine): Promise<void> {
+    // Nothing happens in the room.
+    if ("label" in line) return;
     const at = this.#start + line.t;
     if (line.t > this.#reached) await this.#runTimers(at);
     this.#reached = line.t;

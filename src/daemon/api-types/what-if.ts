@@ -49,6 +49,22 @@ const changeSchema = z.object({
 /** A message that is decided differently. */
 export type WhatIfChange = Shape<typeof changeSchema>;
 
+const shareSchema = z.number().describe("0 to 1; 0 of nothing is 0");
+const labelledScoreSchema = z.object({
+  meant: count.describe("messages that should have been answered"),
+  engaged: count,
+  right: count.describe("engaged, and should have been"),
+  precision: shareSchema,
+  recall: shareSchema,
+});
+const labelledSchema = z.object({
+  messages: count.describe("messages that somebody labelled by hand"),
+  before: labelledScoreSchema,
+  after: labelledScoreSchema,
+});
+/** How right both configs are on labelled messages. */
+export type WhatIfLabelled = Shape<typeof labelledSchema>;
+
 const resultSchema = z.object({
   messages: count,
   rooms: count,
@@ -58,6 +74,7 @@ const resultSchema = z.object({
   nowEngage: count,
   nowObserve: count,
   nowOther: count,
+  labelled: labelledSchema.nullable().describe("null: no message of the recording has a label"),
   changes: z.array(changeSchema).describe("the first of them, in order of time"),
 });
 export type WhatIfResult = Shape<typeof resultSchema>;

@@ -3,6 +3,8 @@
  * received is compared for each agent, in their order.
  */
 import type { Decision } from "../../domain/decision.ts";
+import { LabelledDecisions } from "../../domain/quality/labelled-decisions.ts";
+import type { ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type { WhatIfChange, WhatIfResult, WhatIfVerdict } from "../api-types/what-if.ts";
 import type { RecordedMessage, Recording } from "./recording.ts";
 import type { Decided } from "./worker.ts";
@@ -26,7 +28,7 @@ const verdictOf = ([, , , decision, rule]: Decided): WhatIfVerdict => ({ decisio
 
 /** The differences, without the duration. */
 export function compare(
-  { messages, rooms, header }: Recording,
+  { messages, rooms, header, lines }: Recording,
   before: readonly Decided[],
   after: readonly Decided[],
 ): Omit<WhatIfResult, "tookMs"> {
@@ -51,7 +53,21 @@ export function compare(
       if (changes.length < changesSentMax) changes.push(changeOf(n, message, start, old, now));
     }
   }
-  return { messages: messages.length, rooms, ...count, changes };
+  const labelled = labelledIn(lines, before, after);
+  return { messages: messages.length, rooms, ...count, changes, labelled };
+}
+
+/** How right both are on labelled messages; null: there is none. */
+function labelledIn(
+  lines: readonly ScenarioLine[],
+  before: readonly Decided[],
+  after: readonly Decided[],
+): WhatIfResult["labelled"] {
+  const labelled = new LabelledDecisions();
+  for (const line of lines) if ("label" in line) labelled.label(line.label);
+  for (const [, id, key, decision] of before) labelled.decided("before", key, id, decision);
+  for (const [, id, key, decision] of after) labelled.decided("after", key, id, decision);
+  return labelled.compare();
 }
 
 function note(

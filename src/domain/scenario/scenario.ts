@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { queueMode } from "../config/conversation/messages.ts";
 import { localChannels } from "../config/daemon/channels.ts";
-import { activations } from "../decision.ts";
+import { activations, expectedSchema } from "../decision.ts";
 import { isSessionKey } from "../key.ts";
 import { limits } from "../limits.ts";
 import {
@@ -111,6 +111,11 @@ export const lineSchemas = {
       // Null fields: as configured.
       z.strictObject({ key: sessionKey, override: overrideSchema }),
     ]),
+  }),
+  /** Somebody said what would have been right about a message; null: took that back. No event. */
+  label: z.strictObject({
+    t,
+    label: z.strictObject({ key: sessionKey, id: name, expected: expectedSchema.nullable() }),
   }),
   crash: z.strictObject({ t, crash: z.enum(["host", "process"]) }),
   passivate: z.strictObject({ t, passivate: z.literal(true) }),

@@ -29,6 +29,7 @@ const plainFields: ReadonlySet<string> = new Set([
     "tool",
     "as",
     "mime",
+    "expected",
   ],
   ...["claim"],
 ]);

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { conversationOf, decodeEvent } from "../../../src/actors/protocol/event-codec.ts";
 import { recordScenario } from "../../../src/actors/recording/recorder.ts";
 import { renderWhy } from "../../../src/daemon/cli/output/explanation.ts";
+import { simulate } from "../../../src/daemon/replay/simulate.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const key = "agent:main:telegram:group:room";
@@ -90,7 +91,15 @@ test("rooms with and without labels decide, answer and are recorded alike, over 
     for await (const line of recordScenario(store, { since: 0 })) lines.push(line);
     return lines;
   };
-  expect(await recorded(labelled)).toEqual(await recorded(plain));
+  const isLabel = (line: unknown) => typeof line === "object" && line !== null && "label" in line;
+  const lines = await recorded(labelled);
+  expect(lines.filter((line) => !isLabel(line))).toEqual(await recorded(plain));
+  expect(lines.filter(isLabel)).toMatchObject([
+    { label: { key, id: "m1", expected: "engage" } },
+    { label: { key, id: "m2", expected: "observe" } },
+  ]);
+  const replayed = (all: readonly unknown[]) => simulate(all).then(({ lines: out }) => out);
+  expect(await replayed(lines)).toEqual(await replayed(lines.filter((line) => !isLabel(line))));
   expect(await labelOf(labelled, "m1")).toMatchObject({ expected: "engage" });
 });
 

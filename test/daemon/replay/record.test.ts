@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { momentOf } from "../../../src/daemon/cli/commands/record.ts";
-import { recordingText } from "../../../src/daemon/replay/recording.ts";
+import { recordingText, redacted } from "../../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../../src/daemon/replay/simulate.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
 import { builtFile } from "../../support/built/files.ts";
@@ -201,6 +201,80 @@ describe("earshot replay --against", () => {
     },
     slow,
   );
+});
+
+describe("labels of a recording", () => {
+  const key = "agent:main:irc:group:g";
+  const said = (t: number, id: string, who: string, text: string) => ({
+    t,
+    in: { channel: "irc", chat: { id: "g", kind: "group" }, id, author: { id: who }, text },
+  });
+  const label = (t: number, id: string, expected: string | null) => ({
+    t,
+    label: { key, id, expected },
+  });
+  const header = { earshot: 1, config: { agents: { list: [{ id: "main", name: "Scout" }] } } };
+  const lines = [
+    header,
+    said(0, "m0", "ann", "morning"),
+    said(1_000, "m1", "bo", "nice day"),
+    said(2_000, "m2", "cy", "scout, where are you?"),
+    said(60_000, "m3", "bo", "navi, hello"),
+    label(61_000, "m1", "observe"),
+    label(61_000, "m2", "observe"),
+    label(62_000, "m3", "engage"),
+    label(62_000, "m0", "engage"),
+    label(63_000, "m0", null),
+  ];
+  const named = JSON.stringify({ agents: { list: [{ id: "main", name: "Navi" }] } });
+
+  test(
+    "give --against precision and recall of both sides, and change nothing else",
+    async () => {
+      const labelled = file("labelled.jsonl", lines.map((one) => JSON.stringify(one)).join("\n"));
+      const bare = lines.filter((one) => !("label" in one));
+      const plain = file("plain.jsonl", bare.map((one) => JSON.stringify(one)).join("\n"));
+      const navi = file("navi.json5", named);
+      const [text, json, without, run, runWithout] = await Promise.all([
+        earshot("replay", labelled, "--against", navi),
+        earshot("replay", labelled, "--against", navi, "--json"),
+        earshot("replay", plain, "--against", navi, "--json"),
+        earshot("replay", labelled, "--json"),
+        earshot("replay", plain, "--json"),
+      ]);
+      expect(text.out).toContain(
+        "On 3 labelled messages:\n" +
+          "  precision 0.0 % (0 of 1) → 100.0 % (1 of 1)\n" +
+          "  recall 0.0 % (0 of 1) → 100.0 % (1 of 1)\n",
+      );
+      const found = parsed(json.out);
+      expect(found.at(-1)).toEqual({
+        what: "labels",
+        messages: 3,
+        before: { meant: 1, engaged: 1, right: 0, precision: 0, recall: 0 },
+        after: { meant: 1, engaged: 1, right: 1, precision: 1, recall: 1 },
+      });
+      expect(found.slice(0, -1)).toEqual(parsed(without.out));
+      expect(run).toEqual(runWithout);
+    },
+    slow,
+  );
+
+  test("are redacted like their messages", async () => {
+    const texts: string[] = [];
+    for await (const line of redacted(scenarioOf(lines, "labels").lines))
+      texts.push(JSON.stringify(line));
+    const all = texts.map((text) => JSON.parse(text) as Record<string, never>);
+    const ids = all.flatMap((one) => ("in" in one ? [(one.in as { id: string }).id] : []));
+    const labels = all.flatMap((one) =>
+      "label" in one ? [one.label as { id: string; expected: string }] : [],
+    );
+    expect(labels.map(({ expected }) => expected)).toEqual([
+      ...["observe", "observe", "engage", "engage", null],
+    ]);
+    expect(labels.map(({ id }) => ids.indexOf(id))).toEqual([1, 2, 3, 0, 0]);
+    expect(texts.join("")).not.toMatch(/\bm1\b/u);
+  });
 });
 
 describe("a bad line", () => {

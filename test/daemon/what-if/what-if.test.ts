@@ -14,7 +14,7 @@ import type {
 } from "../../../src/daemon/api-types/what-if.ts";
 import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
-import { call, line, say, writeRoomConfig } from "../../support/daemon/room-daemon.ts";
+import { call, line, roomKey, say, writeRoomConfig } from "../../support/daemon/room-daemon.ts";
 
 const stateDir = newFolder();
 let daemon: Daemon;
@@ -181,5 +181,33 @@ describe("what if", () => {
     await expect
       .poll(async () => (await tried(listens(recording.rules))).at(-1)?.type, { timeout: 60_000 })
       .toBe("result");
+  });
+
+  test("both configs are measured on the messages that somebody labelled", async () => {
+    expect(resultIn(await tried(recording.rules)).labelled).toBeNull();
+    const key = encodeURIComponent(roomKey);
+    for (const [id, expected] of [
+      ["m1", "observe"],
+      ["m2", "engage"],
+      ["m3", "engage"],
+      ["m4", "engage"],
+      ["m4", "observe"],
+      ["m3", "observe"],
+      ["m3", "engage"],
+    ]) {
+      const answer = await call(daemon, `/api/rooms/${key}/label`, { id, expected });
+      expect(answer.status).toBe(200);
+    }
+    const { id, rules } = await asked<WhatIfRecording>("recordings", { since: 0, name: "Labels" });
+    const { labelled } = resultIn(await tried(listens(rules), id));
+    expect(labelled).toEqual({
+      messages: 4,
+      before: { meant: 2, engaged: 1, right: 1, precision: 1, recall: 0.5 },
+      after: { meant: 2, engaged: 3, right: 2, precision: 2 / 3, recall: 1 },
+    });
+    for (const taken of ["m1", "m2", "m3", "m4"])
+      await call(daemon, `/api/rooms/${key}/label`, { id: taken, expected: null });
+    const again = await asked<WhatIfRecording>("recordings", { since: 0, name: "None" });
+    expect(resultIn(await tried(again.rules, again.id)).labelled).toBeNull();
   });
 });

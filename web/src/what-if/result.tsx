@@ -16,6 +16,7 @@ import { amount } from "../lib/format.ts";
 import { clockTime, duration, shownName, shownText } from "../lib/sanitize.ts";
 import { Chip } from "../ui/chip.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { Labelled } from "./labelled.tsx";
 
 export type Filter = "all" | "engage" | "observe" | "other";
 
@@ -50,10 +51,13 @@ export function Result({ result, stale, ladders }: ResultProps) {
   const { changed, otherRule, nowEngage, nowObserve, nowOther, changes, tookMs } = result;
   if (changed + otherRule === 0)
     return (
-      <div class="empty">
-        <h2>Same decisions</h2>
-        <p>All {messages(result.messages)} would be decided as before.</p>
-      </div>
+      <>
+        <div class="empty">
+          <h2>Same decisions</h2>
+          <p>All {messages(result.messages)} would be decided as before.</p>
+        </div>
+        <Labelled labelled={result.labelled} />
+      </>
     );
   const rows = filter === "all" ? changes : changes.filter((one) => filterOf(one) === filter);
   const others = nowOther + otherRule;
@@ -71,6 +75,7 @@ export function Result({ result, stale, ladders }: ResultProps) {
         </div>
         <Moves engage={nowEngage} observe={nowObserve} />
       </div>
+      <Labelled labelled={result.labelled} />
       <div class="tools-row">
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as one strip */}
         <div class="seg" role="group" aria-label="Show">

@@ -6,9 +6,17 @@
  * file one after the other, and only the compared data of the first run stays in memory.
  */
 import type { Decision, Rule } from "../../../domain/decision.ts";
+import {
+  type LabelledComparison,
+  LabelledDecisions,
+  type LabelledScore,
+  type Side,
+} from "../../../domain/quality/labelled-decisions.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
+import type { ScenarioLine } from "../../../domain/scenario/scenario.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
 import { tagged } from "../../events/event-kinds.ts";
+import { counted } from "../lib/command.ts";
 
 /** A decision or result that differs between the two sides. */
 interface Difference {
@@ -68,9 +76,16 @@ export class Comparison {
   /** Results of the first side without a match on the second yet, by name, in order. */
   readonly #before = new Map<string, Compared[]>();
   readonly #found: Difference[] = [];
+  readonly #labelled = new LabelledDecisions();
   #decisions = 0;
 
+  /** A line of the scenario: all of them come before the runs. */
+  note(line: ScenarioLine): void {
+    if ("label" in line) this.#labelled.label(line.label);
+  }
+
   before(line: StreamLine): void {
+    this.#judge("before", line);
     const result = comparedOf(line);
     if (result === null) return;
     const name = nameOf(result);
@@ -80,6 +95,7 @@ export class Comparison {
   }
 
   after(line: StreamLine): void {
+    this.#judge("after", line);
     const now = comparedOf(line);
     if (now === null) return;
     if (now.what === "decision") this.#decisions += 1;
@@ -89,6 +105,18 @@ export class Comparison {
     if (list?.length === 0) this.#before.delete(name);
     if (was?.value !== now.value)
       this.#found.push({ ...of(now), before: was?.value ?? null, after: now.value });
+  }
+
+  #judge(side: Side, line: StreamLine): void {
+    const entry = tagged(line);
+    if (entry.kind !== "decision") return;
+    const { key, id, decision } = entry.line;
+    this.#labelled.decided(side, key, id, decision);
+  }
+
+  /** How right both are on labelled messages; null: there is none. */
+  get labelled(): LabelledComparison | null {
+    return this.#labelled.compare();
   }
 
   /** Decisions of the second side. */
@@ -144,6 +172,20 @@ export function countsOf(found: readonly Difference[], decisions: number): strin
     `Of ${decisions} decisions:`,
     ...rows,
     ...changes.map(([name, count]) => `  ${count} ${name}`),
+  ].join("\n");
+}
+
+/** The numbers of both sides on labelled messages. */
+export function labelledText({ messages, before, after }: LabelledComparison): string {
+  const part = (share: number, count: number, of: number) =>
+    of === 0 ? "none" : `${(share * 100).toFixed(1)} % (${count} of ${of})`;
+  const precision = ({ precision: share, right, engaged }: LabelledScore) =>
+    part(share, right, engaged);
+  const recall = ({ recall: share, right, meant }: LabelledScore) => part(share, right, meant);
+  return [
+    `On ${counted(messages, "labelled message")}:`,
+    `  precision ${precision(before)} → ${precision(after)}`,
+    `  recall ${recall(before)} → ${recall(after)}`,
   ].join("\n");
 }
 

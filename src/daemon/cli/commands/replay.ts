@@ -10,6 +10,7 @@ import pico from "picocolors";
 import { openScenario, spool } from "../../../adapters/files/scenario-file.ts";
 import { scenarioConfig } from "../../../domain/config/index.ts";
 import { EarshotError } from "../../../domain/errors.ts";
+import type { ScenarioLine } from "../../../domain/scenario/scenario.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
 import { safeJson } from "../../events/safe-json.ts";
 import { spareMemory } from "../../replay/gc-tuning.ts";
@@ -20,7 +21,7 @@ import { addHelp, type HelpText } from "../output/help-text.ts";
 import { Output, progressOf } from "../output/replay-output.ts";
 import { clockText, ReplayTable } from "../output/replay-table.ts";
 import { screenColumns } from "../output/wrap.ts";
-import { Comparison, countsOf, rowOf } from "./replay-against.ts";
+import { Comparison, countsOf, labelledText, rowOf } from "./replay-against.ts";
 
 interface ReplayOptions {
   readonly config?: string;
@@ -126,7 +127,9 @@ async function play(path: string, source: string, options: ReplayOptions): Promi
 
 /** Runs the scenario under two configs and prints the differences. */
 async function compare(path: string, source: string, options: ReplayOptions): Promise<void> {
-  const scenario = openScenario(path, { source });
+  const comparison = new Comparison();
+  const onLine = (line: ScenarioLine) => comparison.note(line);
+  const scenario = openScenario(path, { source, onLine });
   if (scenario.count > longLines) spareMemory();
   const sides = [options.config, options.against].map((file) =>
     file === undefined ? Promise.resolve(undefined) : readConfigFile(file),
@@ -137,13 +140,12 @@ async function compare(path: string, source: string, options: ReplayOptions): Pr
     [options.against, now],
   ] as const)
     if (config !== undefined) scenarioConfig({}, config, { source: file ?? "the config" });
-  const comparison = new Comparison();
   const progress = progressOf(scenario.count * 2, process.stderr, process.stdout);
-  const side = (config: unknown, from: number, onLine: (line: StreamLine) => void) => {
+  const side = (config: unknown, from: number, onOutput: (line: StreamLine) => void) => {
     const under = config === undefined ? {} : { instead: config };
     const onProgress = (done: number) => progress.show(from + done);
     return finished(
-      simulateScenario(scenario, { ...under, seed: options.seed, onLine, onProgress }),
+      simulateScenario(scenario, { ...under, seed: options.seed, onLine: onOutput, onProgress }),
     );
   };
   await side(was, 0, (line) => comparison.before(line));
@@ -157,6 +159,9 @@ async function compare(path: string, source: string, options: ReplayOptions): Pr
   }
   if (!options.json)
     output.add(`${found.length > 0 ? "\n" : ""}${countsOf(found, comparison.decisions)}`);
+  const { labelled } = comparison;
+  if (labelled !== null)
+    output.add(options.json ? safeJson({ what: "labels", ...labelled }) : labelledText(labelled));
   await output.flush();
   if (found.length > 0) process.exitCode = 1;
 }
