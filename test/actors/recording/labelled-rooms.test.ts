@@ -73,3 +73,22 @@ test("the room is the same over a kill, and when its labels are beyond a record"
   await world.pass(10_000);
   expect(await linesOf(world)).toEqual(before);
 });
+
+test("where the beginning of the journal is gone, the rest is written with its labels", async () => {
+  const world = await new World().start();
+  for (const [index, text] of ["earshot, one", "and more?", "earshot, two", "thanks"].entries()) {
+    world.runs.push({ afterMs: 0, steps: [{ text: `answer ${index}` }] });
+    await world.say(text, { id: `m${index + 1}`, author: bo });
+    await world.pass(10_000);
+  }
+  await world.runtime.label({ key, id: "m1", expected: "engage", by: "ann" });
+  await world.runtime.label({ key, id: "m3", expected: "observe", by: "ann" });
+  const all = await linesOf(world);
+  await world.runtime.passivateAll();
+  const [third] = await world.runtime.why("m3");
+  expect(await world.store.prune((third?.at ?? 0) - 1_000, 1_000)).toBeGreaterThan(4);
+  const rest = await linesOf(world);
+  expect(rest.length).toBeGreaterThan(2);
+  expect(rest).toEqual(all.slice(-rest.length));
+  expect(rest[0]).toMatchObject({ id: "m3", meant: [] });
+});
