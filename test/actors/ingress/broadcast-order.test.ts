@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import { roommate } from "../../support/agents/roommate-agent.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const mates = ["scout", "rover", "medic"] as const;
@@ -100,7 +101,7 @@ const steps = fc.array(
   { minLength: 2, maxLength: 8 },
 );
 
-property([doings, steps], { numRuns: 60 })(
+property([doings, steps], { numRuns: rounds(25, 60) })(
   "through crashes at any moment nobody goes before his turn, and nobody is left waiting",
   async (does, turnsOf) => {
     const world = await open(does);

@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import { roommate } from "../../support/agents/roommate-agent.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const names = ["Scout", "Rover", "Medic", "Cook", "Guard", "Pilot", "Smith", "Clerk"];
@@ -171,7 +172,7 @@ const talks: fc.Arbitrary<Talk> = fc.array(
 const rooms = { count: fc.integer({ min: 2, max: 16 }), talk: talks, restart: fc.boolean() };
 const strategies = fc.constantFrom("parallel", "sequential");
 
-property([rooms.count, rooms.talk, rooms.restart, strategies], { numRuns: 40 })(
+property([rooms.count, rooms.talk, rooms.restart, strategies], { numRuns: rounds(15, 40) })(
   "in no room does an agent engage because of another's words, and all that was asked is answered",
   async (count, talk, restart, strategy) => {
     const config = configOf(count, strategy, names.join(" and "));

@@ -8,6 +8,7 @@ import type { Recording } from "../../../src/daemon/what-if/recording.ts";
 import type { Decided } from "../../../src/daemon/what-if/worker.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
+import { rounds } from "../../support/rounds.ts";
 
 const config = { agents: { list: [{ id: "main", name: "Scout" }] } };
 const said = fc.record({
@@ -56,7 +57,7 @@ test("the ladder of one message, walked on its conversation alone, is that of th
       expect([why?.recorded?.decision, why?.recorded?.rule]).toEqual(whole?.slice(3));
       expect(part?.length).toBeLessThanOrEqual(n + 1);
     }),
-    { numRuns: 40 },
+    { numRuns: rounds(15, 40) },
   );
 });
 
