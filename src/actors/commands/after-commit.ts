@@ -8,7 +8,7 @@ import { cut } from "../../domain/sanitize.ts";
 import { isExtra } from "../../machines/commands/extension-commands.ts";
 import type { CommandDue, ConversationStatus } from "../../machines/events/effects.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
-import { runBash } from "./bash.ts";
+import { runBash, stopBash } from "./bash.ts";
 import { answerByPlugin } from "./plugins.ts";
 import type { CommandPorts } from "./ports.ts";
 import { commandRow } from "./reply-row.ts";
@@ -41,6 +41,9 @@ const after: Readonly<Record<string, After>> = {
         : `/btw: no answer (${answer.reason}).`;
     const named = asked.as === undefined ? words : `${asked.as}: ${words}`;
     await ports.say(commandRow(ports.configs, { asked, step, text: named, index: 1 }));
+  },
+  async stop(ports, { asked }, { key }) {
+    if (asked !== null) stopBash(ports, key, asked);
   },
   bash: (ports, effect, step, [line = ""]) => runBash(ports, effect, step, line),
   async approve({ approvals: permits }, _, __, args) {

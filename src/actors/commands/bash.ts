@@ -1,24 +1,30 @@
 /**
  * `/bash`: an owner's command line on the machine of the daemon, where the config allows it. It runs
  * once the command is durable, so it is never run twice; one that a crash ends is not run again. One
- * at a time in a conversation.
+ * at a time in a conversation. `/stop` ends it, too: that of its author, and that of any owner.
  */
 import { agentIn } from "../../domain/config/index.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ShellEnd } from "../../domain/ports/index.ts";
 import { plainText } from "../../domain/sanitize.ts";
 import type { CommandDue } from "../../machines/events/effects.ts";
+import type { CommandAsked } from "../../machines/events/events.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
 import type { CommandPorts } from "./ports.ts";
 import { commandRow } from "./reply-row.ts";
 
-/** What runs now, by session key; of a process, as the programs are. */
-const running = new WeakMap<CommandPorts, Map<string, AbortController>>();
+interface Running {
+  readonly author: string;
+  readonly stopping: AbortController;
+}
 
-function runningOf(ports: CommandPorts): Map<string, AbortController> {
+/** What runs now, by session key; of a process, as the programs are. */
+const running = new WeakMap<CommandPorts, Map<string, Running>>();
+
+function runningOf(ports: CommandPorts): Map<string, Running> {
   const known = running.get(ports);
   if (known !== undefined) return known;
-  const made = new Map<string, AbortController>();
+  const made = new Map<string, Running>();
   running.set(ports, made);
   return made;
 }
@@ -34,6 +40,17 @@ export function bashText(ports: CommandPorts, key: string, command: string): str
   return now ? "One command is running here: `/bash stop` ends it." : "";
 }
 
+/** Whether a command line runs there that a stop by this person ends. */
+export function stopsBash(ports: CommandPorts, key: string, { author, owner }: CommandAsked) {
+  const now = runningOf(ports).get(key);
+  return now !== undefined && (owner || now.author === author);
+}
+
+/** Ends it, if this person's stop does. */
+export function stopBash(ports: CommandPorts, key: string, asked: CommandAsked): void {
+  if (stopsBash(ports, key, asked)) runningOf(ports).get(key)?.stopping.abort();
+}
+
 /** Runs it and sends what it printed. */
 export async function runBash(
   ports: CommandPorts,
@@ -47,10 +64,10 @@ export async function runBash(
   const { key } = step;
   if (asked === null || !asked.owner || shell == null || !config.commands.bash) return;
   const all = runningOf(ports);
-  if (command === "stop") all.get(key)?.abort();
+  if (command === "stop") all.get(key)?.stopping.abort();
   if (command === "stop" || command === "" || all.has(key)) return;
   const stopping = new AbortController();
-  all.set(key, stopping);
+  all.set(key, { author: asked.author, stopping });
   const began = ports.clock.now();
   try {
     const { workspace } = agentIn(config, ports.agentOf(key), key);

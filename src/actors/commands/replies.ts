@@ -12,7 +12,7 @@ import type { CommandName } from "../../machines/commands/table.ts";
 import { allowlistText } from "./access.ts";
 import { configCommand, debugCommand, restartText } from "./admin.ts";
 import { isBusy } from "./after-commit.ts";
-import { bashText } from "./bash.ts";
+import { bashText, stopsBash } from "./bash.ts";
 import { elevatedText, execText, ttsText } from "./levels.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
 import { contextText, exportText, sessionText, usageText } from "./session.ts";
@@ -35,7 +35,8 @@ export function createAnswers(ports: CommandPorts): Answers {
     whoami: (_, about) => whoText(about),
     new: () => "A new session has begun.",
     reset: () => "A new session has begun.",
-    stop: (_, { status }) => stopText(status),
+    stop: (_, { status: { stops }, step, asked }) =>
+      stopText(stops.turn || stopsBash(ports, step.key, asked), stops.messages),
     // Taken out of the text where it is read; its message is the agent's.
     steer: () => "",
     // Answered by the agent, once the command is durable.
@@ -90,8 +91,8 @@ function whoText({ asked }: CommandAbout): string {
 }
 
 /** What a stop reaches, and what becomes of messages that wait: the next line brings them along. */
-function stopText({ stops: { turn, messages } }: CommandAbout["status"]): string {
-  const done = turn
+function stopText(isRunning: boolean, messages: number): string {
+  const done = isRunning
     ? "Stopped."
     : messages > 0
       ? "Nothing had begun."

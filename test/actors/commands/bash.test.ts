@@ -17,7 +17,7 @@ async function open(bash = true) {
     },
   };
   const commands = {
-    ownerAllowFrom: ["telegram:ann"],
+    ownerAllowFrom: ["telegram:ann", "telegram:cid"],
     allowFrom: { "*": ["telegram:ann", "telegram:bob"] },
     bash,
   };
@@ -32,6 +32,12 @@ async function open(bash = true) {
 }
 const last = (world: SessionWorld) => world.sent.at(-1)?.text;
 const bob = { id: "bob", name: "Bob" };
+const cid = { id: "cid", name: "Cid" };
+const untilStopped = (signal: AbortSignal) =>
+  new Promise<ShellEnd>((resolve) => {
+    const stopped = { ...ended, why: "stopped", code: null, output: "" } as const;
+    signal.addEventListener("abort", () => resolve(stopped));
+  });
 
 test("an owner's command line runs once, as it was written, and its output is the answer", async () => {
   const { world, ran } = await open();
@@ -76,14 +82,7 @@ test.each<[string, Partial<ShellEnd>, string]>([
 
 test("one runs at a time in a conversation, and can be stopped", async () => {
   const { world, ran, answers } = await open();
-  answers(
-    (signal) =>
-      new Promise((resolve) => {
-        signal.addEventListener("abort", () =>
-          resolve({ ...ended, why: "stopped", code: null, output: "" }),
-        );
-      }),
-  );
+  answers(untilStopped);
   await world.talk("/bash sleep 100");
   await world.talk("/bash ls");
   expect(last(world)).toBe("One command is running here: `/bash stop` ends it.");
@@ -92,6 +91,32 @@ test("one runs at a time in a conversation, and can be stopped", async () => {
   await world.talk("/bash stop");
   expect(last(world)).toBe("Nothing is running here.");
   expect(ran).toEqual(["<state>/agents/main: sleep 100"]);
+});
+
+test.each([
+  ["/stop of the same person", "/stop", {}],
+  ["a stop word", "please stop!", {}],
+  ["/stop of another owner", "/stop", { author: cid }],
+])("%s ends it", async (_what, text, by) => {
+  const { world, answers } = await open();
+  answers(untilStopped);
+  await world.talk("/bash sleep 100");
+  await world.say(text, by);
+  await world.pass(5_000);
+  expect(world.sent.slice(-2).map((sent) => sent.text)).toEqual(["Stopped.", "It was stopped."]);
+  await world.talk("/bash stop");
+  expect(last(world)).toBe("Nothing is running here.");
+});
+
+test("/stop of somebody else who is no owner does not end it", async () => {
+  const { world, answers } = await open();
+  answers(untilStopped);
+  await world.talk("/bash sleep 100");
+  await world.say("/stop", { author: bob });
+  await world.pass(5_000);
+  expect(last(world)).toBe("Nothing of yours is running.");
+  await world.talk("/bash ls");
+  expect(last(world)).toBe("One command is running here: `/bash stop` ends it.");
 });
 
 test("one that was not durable, or that a crash ended, is not run again", async () => {
