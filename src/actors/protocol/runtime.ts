@@ -230,6 +230,15 @@ export interface LabelOrder {
 }
 
 /** Everything `earshot why` shows. */
+/** An answer of a judge to a conversation's question about a message. */
+export type RecordedAnswer = Pick<
+  JudgeAnswered,
+  "id" | "engage" | "confidence" | "why" | "failed"
+> & {
+  /** Session key. */
+  readonly key: string;
+};
+
 /** The answer of a judge, and whether it engaged its message. */
 export interface WhyJudgement
   extends Pick<JudgeAnswered, "at" | "engage" | "confidence" | "why" | "failed"> {
@@ -309,6 +318,8 @@ export interface Runtime {
     events: readonly ChannelEvent[],
     options?: IngestOptions,
   ): Promise<IngestOutcome[]>;
+  /** Simulations: what the judge of a conversation answered when it was recorded. */
+  judged(answer: RecordedAnswer): Promise<void>;
   /** The operator's commands on one conversation. */
   abortTurn(key: string, by: string): Promise<boolean>;
   disengage(key: string): Promise<void>;

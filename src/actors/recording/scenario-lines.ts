@@ -14,6 +14,7 @@ import { noConversation } from "../../domain/ports/index.ts";
 import type { ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type {
   ConversationEvent,
+  JudgeAnswered,
   MembershipRead,
   MessageReacted,
   MessageReceived,
@@ -185,6 +186,9 @@ export class Recorder {
       case "membership.read":
         this.#members(event, this.#places.get(conv) ?? chatOf(key), undefined);
         break;
+      case "judge.answered":
+        this.#judge(row, event, key);
+        break;
       case "session.overridden":
         this.#override(event, key);
         break;
@@ -200,6 +204,13 @@ export class Recorder {
       default:
         this.#note(row, key);
     }
+  }
+
+  #judge({ conv, code }: RecordedRow, event: JudgeAnswered, key: string): void {
+    const { id, engage, confidence, why, failed } = event;
+    if (verdictOf(code)?.decision === "engage") this.#runs.engaged(conv, this.#last);
+    const more = failed === undefined ? {} : { failed };
+    this.#put({ judge: { key, id, engage, confidence, why, ...more } });
   }
 
   #reactionOf({ reaction }: MessageReacted): Reaction {

@@ -13,6 +13,7 @@ type Operator = Pick<
   Runtime,
   | "abortTurn"
   | "disengage"
+  | "judged"
   | "label"
   | "passivateAll"
   | "crashHost"
@@ -45,6 +46,8 @@ export function createOperator(
       await inject(key, { type: "run.aborted", at: clock.now(), by, operator: true });
       return true;
     },
+    judged: ({ key, ...answer }) =>
+      inject(key, { type: "judge.answered", at: clock.now(), ...answer }),
     disengage: (key) => inject(key, { type: "disengage", at: clock.now(), operator: true }),
     label: (order) => setLabel({ clock, ids, events, ...opened() }, order),
     passivateAll: () => opened().supervisor.passivateAll(),

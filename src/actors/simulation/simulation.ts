@@ -185,6 +185,7 @@ class Simulation {
     else if ("agent" in line) this.#script(line.agent);
     else if ("approve" in line) await this.#approve(line.approve);
     else if ("operator" in line) await operate(this.#runtime, line.operator, this.#log);
+    else if ("judge" in line) await this.#runtime.judged(line.judge);
     else if ("platform" in line) this.#world.script(line.platform);
     else if ("config" in line) await this.#reload(line.config);
     else if ("passivate" in line) await this.#runtime.passivateAll();

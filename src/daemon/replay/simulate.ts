@@ -15,6 +15,7 @@ import type { AgentDriver, Log, Store } from "../../domain/ports/index.ts";
 import { scenarioOf } from "../../domain/scenario/read-scenario.ts";
 import type { Scenario, ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type { StreamLine } from "../../domain/stream.ts";
+import { withOwnAnswers } from "./recorded-judges.ts";
 
 export interface SimulateOptions {
   /** The content of a config file; the scenario's header overrides it. */
@@ -74,7 +75,7 @@ export async function simulateScenario(
   if (own && scenario.kinds.has("config")) checkConfigs(scenario, base);
   const store = options.store ?? openTemporaryStore();
   const run = runScenario(
-    scenario,
+    scenarioUnder(scenario, options),
     {
       config: scriptedOnly(config),
       reading: (line) => (own ? scriptedOnly(reading(line)) : null),
@@ -96,6 +97,19 @@ export async function simulateScenario(
     },
   );
   return run.finally(() => store.close());
+}
+
+/** The scenario as it is run: under another config only with answers of the same judge. */
+export function scenarioUnder(
+  scenario: Scenario,
+  { instead, config: base = {} }: Pick<SimulateOptions, "instead" | "config">,
+): Scenario {
+  if (instead === undefined || !scenario.kinds.has("judge")) return scenario;
+  return withOwnAnswers(scenario, {
+    header: configOf(scenario, base),
+    reading: (line) => scenarioConfig(line, base),
+    instead: scenarioConfig({}, instead),
+  });
 }
 
 /**

@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { queueMode } from "../config/conversation/messages.ts";
 import { localChannels } from "../config/daemon/channels.ts";
-import { activations, expectedSchema } from "../decision.ts";
+import { activations, expectedSchema, judgeFailures } from "../decision.ts";
 import { isSessionKey } from "../key.ts";
 import { limits } from "../limits.ts";
 import {
@@ -116,6 +116,18 @@ export const lineSchemas = {
   label: z.strictObject({
     t,
     label: z.strictObject({ key: sessionKey, id: name, expected: expectedSchema.nullable() }),
+  }),
+  /** What the judge of a conversation answered about a message. */
+  judge: z.strictObject({
+    t,
+    judge: z.strictObject({
+      key: sessionKey,
+      id: name,
+      engage: z.boolean(),
+      confidence: z.number().min(0).max(1),
+      why: z.string().max(limits.labelUnitsMax).default(""),
+      failed: z.enum(judgeFailures).exactOptional(),
+    }),
   }),
   crash: z.strictObject({ t, crash: z.enum(["host", "process"]) }),
   passivate: z.strictObject({ t, passivate: z.literal(true) }),

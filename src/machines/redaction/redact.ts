@@ -97,6 +97,11 @@ export class Redactor {
       const { operator } = line;
       return { ...line, operator: { ...operator, key: this.#sessionKey(operator.key) } };
     }
+    if ("judge" in line) {
+      const { key, id, why } = line.judge;
+      const texts = { id: this.#texts.id(id), why: this.#texts.text(why) };
+      return { ...line, judge: { ...line.judge, key: this.#sessionKey(key), ...texts } };
+    }
     for (const message of "in" in line ? [line.in] : "history" in line ? line.history.messages : [])
       this.#noteBot(message);
     return this.#redactValue(line, "") as ScenarioLine;
@@ -182,6 +187,7 @@ export class Redactor {
           ? this.#scoped(one)
           : this.#ids(one, field),
       );
+    if (field === "judge" && isPlain(value)) return judgeOf(value);
     if (!isPlain(value)) {
       const isId = typeof value === "string" && ["id", "guildId", "teamId"].includes(field);
       return isId && value !== "*" ? this.#scoped(value) : value;
@@ -216,6 +222,13 @@ const droppedFields: ReadonlySet<string> = new Set([
 const listFields: ReadonlySet<string> = new Set([
   ...["allowFrom", "groupAllowFrom", "ownerAllowFrom", "roles", "identityLinks"],
 ]);
+
+/** There is a judge, and how sure it has to be; what it runs is nobody else's business. */
+const judgeOf = ({ minConfidence }: Fields): Fields => ({
+  kind: "module",
+  module: "redacted",
+  ...(minConfidence === undefined ? {} : { minConfidence }),
+});
 
 function agentsOf(value: unknown): unknown {
   if (!isPlain(value) || !Array.isArray(value.list)) return {};

@@ -54,6 +54,7 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     },
     abortTurn: async () => false,
     disengage: async () => undefined,
+    judged: async () => undefined,
     label: async () => "unknown",
     passivateAll: async () => undefined,
     summaries: async () => new Map(),

@@ -5,7 +5,7 @@
  * own config alone; the scenario's header applies only to a side without one. Both runs read the
  * file one after the other, and only the compared data of the first run stays in memory.
  */
-import type { Decision, Rule } from "../../../domain/decision.ts";
+import type { Rule } from "../../../domain/decision.ts";
 import {
   type LabelledComparison,
   LabelledDecisions,
@@ -38,16 +38,26 @@ interface Compared {
   readonly value: string;
 }
 
-const words = (decision: Decision, rule: Rule): string => `${decision} by ${rule}`;
+const words = (decision: string, rule: Rule): string => `${decision} by ${rule}`;
+
+/** Whether the judge of that side has answered about a message. */
+type Answered = (key: string | null, id: string) => boolean;
+
+interface Answers {
+  readonly before: Answered;
+  readonly after: Answered;
+}
 
 /** The compared part of a line; null: none. */
-function comparedOf(line: StreamLine): Compared | null {
+function comparedOf(line: StreamLine, isAnswered: Answered): Compared | null {
   const entry = tagged(line);
   const { t } = line;
   switch (entry.kind) {
     case "decision": {
       const { id, key, decision, rule } = entry.line;
-      return { t, what: "decision", id, key, value: words(decision, rule) };
+      // A judge that was not asked may have decided either way.
+      const isOpen = rule === "judge" && decision === "observe" && !isAnswered(key, id);
+      return { t, what: "decision", id, key, value: words(isOpen ? "undecided" : decision, rule) };
     }
     case "agent_end": {
       const { key, turn, outcome } = entry.line;
@@ -77,7 +87,13 @@ export class Comparison {
   readonly #before = new Map<string, Compared[]>();
   readonly #found: Difference[] = [];
   readonly #labelled = new LabelledDecisions();
+  #answered: Answers = { before: () => false, after: () => false };
   #decisions = 0;
+
+  /** What the judge of each side has answered about, before the runs. */
+  judged(answered: Answers): void {
+    this.#answered = answered;
+  }
 
   /** A line of the scenario: all of them come before the runs. */
   note(line: ScenarioLine): void {
@@ -86,7 +102,7 @@ export class Comparison {
 
   before(line: StreamLine): void {
     this.#judge("before", line);
-    const result = comparedOf(line);
+    const result = comparedOf(line, this.#answered.before);
     if (result === null) return;
     const name = nameOf(result);
     const list = this.#before.get(name);
@@ -96,7 +112,7 @@ export class Comparison {
 
   after(line: StreamLine): void {
     this.#judge("after", line);
-    const now = comparedOf(line);
+    const now = comparedOf(line, this.#answered.after);
     if (now === null) return;
     if (now.what === "decision") this.#decisions += 1;
     const name = nameOf(now);

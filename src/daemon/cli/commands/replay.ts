@@ -14,7 +14,8 @@ import type { ScenarioLine } from "../../../domain/scenario/scenario.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
 import { safeJson } from "../../events/safe-json.ts";
 import { spareMemory } from "../../replay/gc-tuning.ts";
-import { longLines, simulateScenario } from "../../replay/simulate.ts";
+import { answeredIn } from "../../replay/recorded-judges.ts";
+import { longLines, scenarioUnder, simulateScenario } from "../../replay/simulate.ts";
 import { action, fail } from "../lib/command.ts";
 import { readConfigFile } from "../lib/read-config.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
@@ -140,6 +141,9 @@ async function compare(path: string, source: string, options: ReplayOptions): Pr
     [options.against, now],
   ] as const)
     if (config !== undefined) scenarioConfig({}, config, { source: file ?? "the config" });
+  const answered = (config: unknown) =>
+    answeredIn(scenarioUnder(scenario, config === undefined ? {} : { instead: config }));
+  comparison.judged({ before: answered(was), after: answered(now) });
   const progress = progressOf(scenario.count * 2, process.stderr, process.stdout);
   const side = (config: unknown, from: number, onOutput: (line: StreamLine) => void) => {
     const under = config === undefined ? {} : { instead: config };
