@@ -31,6 +31,7 @@ import { logReader } from "./observability/event-log.ts";
 import { createHealth, type HealthService } from "./observability/health.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
 import type { Traces } from "./observability/traces.ts";
+import { createTuneLabels, type TuneLabels } from "./quality/tune-labels.ts";
 import { createRoomList, type RoomList } from "./room-list/room-list.ts";
 import { createRoomViews, type RoomViews } from "./room-view/room-views.ts";
 import { version } from "./state/package-files.ts";
@@ -73,6 +74,7 @@ export interface Services {
   readonly speech: Speech;
   readonly roomViews: RoomViews;
   readonly whatIf: WhatIfService;
+  readonly tuneLabels: TuneLabels;
   readonly roomList: RoomList;
   readonly health: HealthService;
   readonly inspector: Inspector;
@@ -150,11 +152,12 @@ export function composeServices(ports: ServicePorts): Services {
     session: (key) => runtime.session(key),
   });
   const whatIf = createWhatIf({ store, clock, ids, config, layers: ports.control.layers });
+  const tuneLabels = createTuneLabels({ store, config });
   const commands = () => (config().commands.text ? offeredCommands(extensionCommands(ports)) : []);
   const main = { events, metrics, runtime, connections, webchat, speech, inspector };
   const views = viewsOf(ports, runtime, connections);
   listen(ports, main, views);
-  return { ...main, ...views, whatIf, skills, commands };
+  return { ...main, ...views, whatIf, tuneLabels, skills, commands };
 }
 
 type Views = Pick<Services, "roomViews" | "roomList" | "health">;

@@ -133,6 +133,7 @@ async function start(options: DaemonOptions, closers: Closers): Promise<Daemon> 
     () => services.webchat.close(),
     () => services.inspector.close(),
     () => services.whatIf.close(),
+    () => services.tuneLabels.close(),
   );
   const { base } = server;
   await writeAddress(stateDir, base);

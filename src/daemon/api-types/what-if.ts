@@ -27,9 +27,9 @@ const problemSchema = z.object({
 /** A problem of the rules. */
 export type WhatIfProblem = Shape<typeof problemSchema>;
 
-const editSchema = z.object({ path: text, before: z.unknown(), after: z.unknown() });
+export const whatIfEditSchema = z.object({ path: text, before: z.unknown(), after: z.unknown() });
 /** A value that differs from the rules in force. */
-export type WhatIfEdit = Shape<typeof editSchema>;
+export type WhatIfEdit = Shape<typeof whatIfEditSchema>;
 
 const verdictSchema = z.object({ decision: decisionSchema, rule: ruleSchema });
 export type WhatIfVerdict = Shape<typeof verdictSchema>;
@@ -81,7 +81,7 @@ export type WhatIfResult = Shape<typeof resultSchema>;
 
 export const whatIfFrameSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("invalid"), problems: z.array(problemSchema) }),
-  z.object({ type: z.literal("valid"), edits: z.array(editSchema) }),
+  z.object({ type: z.literal("valid"), edits: z.array(whatIfEditSchema) }),
   z.object({ type: z.literal("progress"), share: z.number() }),
   z.object({ type: z.literal("result"), result: resultSchema }),
   z.object({ type: z.literal("failed"), message: text }),
@@ -96,7 +96,7 @@ export const whatIfLaddersSchema = z.object({
 export type WhatIfLadders = Shape<typeof whatIfLaddersSchema>;
 
 export const whatIfAppliedSchema = z.object({
-  edits: z.array(editSchema),
+  edits: z.array(whatIfEditSchema),
   undo: text.describe("undoes it, as long as nothing else was applied"),
   rules: text.describe("the current config, as JSON5"),
 });

@@ -34,8 +34,8 @@ interface Played {
 }
 
 export interface PlayOptions {
-  /** Whether it is on other threads however little there is to do. */
-  readonly isApart?: boolean;
+  /** On so many threads however little there is to do. @default one for each core, if it is much */
+  readonly threads?: number;
   readonly signal?: AbortSignal;
   /** So many decisions more are known. */
   readonly onProgress?: (decisions: number) => void;
@@ -78,9 +78,9 @@ export class FoldCounts {
     const tasks = this.#rooms.flatMap((played) => this.#tasksOf(played, choices));
     for (const { task } of tasks)
       this.#decisions += linesToDecide(task.room) * task.settings.length;
-    const { isApart = false } = this.#options;
-    if (isApart || this.#decisions >= threadsFromDecisions)
-      this.#pool ??= openPool(Number.POSITIVE_INFINITY);
+    const { threads } = this.#options;
+    if (threads !== undefined || this.#decisions >= threadsFromDecisions)
+      this.#pool ??= openPool(threads ?? Number.POSITIVE_INFINITY);
     await Promise.all(tasks.map((one) => this.#run(one)));
   }
 

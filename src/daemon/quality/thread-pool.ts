@@ -12,11 +12,11 @@ export const threadsFromDecisions = 50_000;
 export const linesToDecide = ({ lines, agents }: LabelledRoom): number =>
   lines.length * agents.length;
 
-/** As many threads as there are cores; no more than `tasks`. */
-export function openPool(tasks: number): Piscina {
+/** As many threads as there are cores; no more than `threads`. */
+export function openPool(threads: number): Piscina {
   return new Piscina({
     filename: qualityWorker.href,
-    maxThreads: Math.max(1, Math.min(availableParallelism(), tasks)),
+    maxThreads: Math.max(1, Math.min(availableParallelism(), threads)),
     execArgv: isSource ? ["--import", moduleLoader()] : [],
     // No thread needs a secret.
     env: {},

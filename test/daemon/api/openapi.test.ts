@@ -116,6 +116,10 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     ],
     "POST /api/what-if/files": ["/api/what-if/files?name=x", file],
     "POST /api/what-if/run": ["/api/what-if/run", post({ recording, rules })],
+    "POST /api/what-if/tune": [
+      "/api/what-if/tune",
+      post({ since: 0, measure: "precision", atLeast: 0.9 }),
+    ],
     "POST /api/what-if/ladders": ["/api/what-if/ladders", post({ recording, rules, n: 0 })],
     "POST /api/webchat/uploads": ["/api/webchat/uploads?name=b.txt", upload],
     "GET /api/webchat/uploads/{id}": [`/api/webchat/uploads/${kept}`],

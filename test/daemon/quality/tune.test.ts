@@ -215,7 +215,7 @@ test("progress ends where it was said to end, and threads find the same", async 
     },
   });
   expect(done).toBeGreaterThanOrEqual(decisionsToTune(all, config));
-  expect(await tune(all, config, { target, seed: 1, isApart: true })).toEqual(alone);
+  expect(await tune(all, config, { target, seed: 1, threads: 2 })).toEqual(alone);
   const [best] = alone.best;
   expect(scoreRooms(all, configWith(config, best.edits)).f1).toBeGreaterThan(scoreRooms(all).f1);
 });

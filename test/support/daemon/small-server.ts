@@ -19,6 +19,7 @@ import { listen } from "../../../src/daemon/http/server.ts";
 import { loadPages } from "../../../src/daemon/http/static-pages.ts";
 import { createInspector } from "../../../src/daemon/inspector/inspector.ts";
 import { createMetrics } from "../../../src/daemon/observability/metrics.ts";
+import { createTuneLabels } from "../../../src/daemon/quality/tune-labels.ts";
 import { createRoomList } from "../../../src/daemon/room-list/room-list.ts";
 import { createRoomViews } from "../../../src/daemon/room-view/room-views.ts";
 import { ensureToken, readToken } from "../../../src/daemon/state/token.ts";
@@ -108,6 +109,7 @@ export async function startSmallServer() {
       ids,
       layers: { overrides: () => [], set: refused, unset: async () => [] },
     }),
+    tuneLabels: createTuneLabels({ store, config: () => defaultConfig }),
     inspector,
     webhookSent: () => [],
     commands: () => offeredCommands(),

@@ -26,6 +26,7 @@ import {
 } from "../what-if/api.ts";
 import { Editor } from "../what-if/editor.tsx";
 import { Result } from "../what-if/result.tsx";
+import { Tune } from "../what-if/tune.tsx";
 
 type Pane = "changes" | "config";
 
@@ -178,6 +179,9 @@ export function WhatIfPage({ token, onLink }: PageProps) {
       <p class="sr" role="status">
         {tried.share === null && text !== recording?.rules && answerOf(tried)}
       </p>
+      {recording?.isOurs === true && span >= 0 && (
+        <Tune token={token} since={() => since(spans[span]?.days ?? 0)} onRules={setText} />
+      )}
       <div class="whatif" data-pane={pane}>
         {recording !== null && (
           <Editor

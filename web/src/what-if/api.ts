@@ -4,6 +4,7 @@
  * Loads recordings, runs rules on them while they are typed, and passes frames on as they come.
  * Only the newest run counts: an overtaken one is aborted at the daemon as well.
  */
+import type { TuneFrame } from "../../../src/daemon/api-types/tune.ts";
 import type {
   WhatIfApplied,
   WhatIfFrame,
@@ -21,11 +22,39 @@ export interface Trying {
 }
 
 /** Tries rules on a recording. @throws ApiError, or the AbortError of `signal`. */
-export async function tryRules({ token, recording, rules, signal, onFrame }: Trying) {
-  const response = await fetch("/api/what-if/run", {
+export const tryRules = ({ token, recording, rules, signal, onFrame }: Trying) =>
+  readFrames("run", { token, body: { recording, rules }, signal, onFrame });
+
+interface Tuning {
+  readonly token: string;
+  /** Labels of messages from that moment on, ms. */
+  readonly since: number;
+  readonly measure: "precision" | "recall" | "f1";
+  readonly atLeast: number | null;
+  readonly signal: AbortSignal;
+  readonly onFrame: (frame: TuneFrame) => void;
+}
+
+/** Looks for rules that decide better. @throws ApiError, or the AbortError of `signal`. */
+export const tuneRules = ({ token, signal, onFrame, ...body }: Tuning) =>
+  readFrames("tune", { token, body, signal, onFrame });
+
+interface Reading<Frame> {
+  readonly token: string;
+  readonly body: unknown;
+  readonly signal: AbortSignal;
+  readonly onFrame: (frame: Frame) => void;
+}
+
+/** Passes frames on as they come. */
+async function readFrames<Frame>(
+  path: string,
+  { token, body, signal, onFrame }: Reading<Frame>,
+): Promise<void> {
+  const response = await fetch(`/api/what-if/${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ recording, rules }),
+    body: JSON.stringify(body),
     signal,
   });
   if (!response.ok || response.body === null) throw await refusal(response);
@@ -37,7 +66,7 @@ export async function tryRules({ token, recording, rules, signal, onFrame }: Try
     const events = (rest + value).split("\n\n");
     rest = events.pop() ?? "";
     for (const event of events)
-      if (event.startsWith("data: ")) onFrame(JSON.parse(event.slice(6)) as WhatIfFrame);
+      if (event.startsWith("data: ")) onFrame(JSON.parse(event.slice(6)) as Frame);
   }
 }
 

@@ -21,6 +21,7 @@ import type { ClientAddresses } from "../../http/client-address.ts";
 import type { Inspector } from "../../inspector/inspector.ts";
 import type { HealthService } from "../../observability/health.ts";
 import type { Metrics } from "../../observability/metrics.ts";
+import type { TuneLabels } from "../../quality/tune-labels.ts";
 import type { RoomList } from "../../room-list/room-list.ts";
 import type { RoomViews } from "../../room-view/room-views.ts";
 import type { TokenReader } from "../../state/token.ts";
@@ -59,6 +60,7 @@ export interface RouteDeps {
   /** Shows one room. */
   readonly roomViews: RoomViews;
   readonly whatIf: WhatIfService;
+  readonly tuneLabels: TuneLabels;
   /** Uploads of the web chat. */
   readonly webchat: Pick<Webchat, "uploads" | "problem">;
   webhookSent(account?: string): readonly WebhookSent[];

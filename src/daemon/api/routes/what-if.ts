@@ -2,10 +2,13 @@
  * Recordings, runs, explanations, and applying rules to the config. A run is answered with
  * server-sent events while it is running; closing the answer aborts it.
  */
+import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
+import { measures } from "../../../domain/quality/folds.ts";
+import { type TuneFrame, tuneFrameSchema } from "../../api-types/tune.ts";
 import {
   type WhatIfFrame,
   whatIfAppliedSchema,
@@ -78,7 +81,21 @@ const undo = {
   refuses,
 } as const;
 
-export function whatIfRoutes({ app, add }: Endpoints, { whatIf, log }: RouteDeps): void {
+const tune = {
+  method: "post",
+  path: "/api/what-if/tune",
+  summary: "Looks for rules that decide better on labelled messages",
+  body: z.strictObject({
+    since: z.number().int().min(0).describe("ms since the epoch"),
+    measure: z.enum(measures),
+    atLeast: z.number().min(0).max(1).nullable().describe("null: as high as possible"),
+  }),
+  answer: { contentType: "text/event-stream", each: tuneFrameSchema },
+  refuses,
+} as const;
+
+export function whatIfRoutes(endpoints: Endpoints, { whatIf, tuneLabels, log }: RouteDeps): void {
+  const { app, add } = endpoints;
   add(readRecording, ({ body: { name, ...query } }) => whatIf.record(query, name));
   const large = bodyLimit({
     maxSize: whatIfBytesMax,
@@ -97,10 +114,13 @@ export function whatIfRoutes({ app, add }: Endpoints, { whatIf, log }: RouteDeps
       throw new ApiRefusal("wrong-type", `Cannot read the body: send \`${takeFile.rawBody}\``);
     return whatIf.upload(await context.req.text(), name.slice(0, limits.labelUnitsMax));
   });
-  add(run, ({ context, body }) => {
-    const frames = framesOf(async (send, signal) => {
+  const answer = <Frame extends WhatIfFrame | TuneFrame>(
+    context: Context,
+    work: (send: (frame: Frame | Failed) => void, signal: AbortSignal) => Promise<void>,
+  ) => {
+    const frames = framesOf<Frame | Failed>(async (send, signal) => {
       try {
-        await whatIf.run(body.recording, body.rules, send, signal);
+        await work(send, signal);
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof EarshotError))
@@ -113,7 +133,13 @@ export function whatIfRoutes({ app, add }: Endpoints, { whatIf, log }: RouteDeps
       "content-type": "text/event-stream",
       "cache-control": "no-store",
     });
-  });
+  };
+  add(run, ({ context, body: { recording: id, rules: written } }) =>
+    answer<WhatIfFrame>(context, (send, signal) => whatIf.run(id, written, send, signal)),
+  );
+  add(tune, ({ context, body: { since, ...target } }) =>
+    answer<TuneFrame>(context, (send, signal) => tuneLabels.run({ since }, target, send, signal)),
+  );
   add(explain, ({ context, body: { recording: id, rules: written, n } }) =>
     whatIf.ladders(id, written, n, context.req.raw.signal),
   );
@@ -121,15 +147,20 @@ export function whatIfRoutes({ app, add }: Endpoints, { whatIf, log }: RouteDeps
   add(undo, ({ body: { undo: id } }) => whatIf.undo(id));
 }
 
+interface Failed {
+  readonly type: "failed";
+  readonly message: string;
+}
+
 /** The frames of `work` as server-sent events; closing the answer aborts the work. */
-function framesOf(
-  work: (send: (frame: WhatIfFrame) => void, signal: AbortSignal) => Promise<void>,
+function framesOf<Frame>(
+  work: (send: (frame: Frame) => void, signal: AbortSignal) => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const stop = new AbortController();
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      const send = (frame: WhatIfFrame) => {
+      const send = (frame: Frame) => {
         if (!stop.signal.aborted)
           controller.enqueue(encoder.encode(`data: ${JSON.stringify(frame)}\n\n`));
       };

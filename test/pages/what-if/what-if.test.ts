@@ -8,12 +8,12 @@ import { join } from "node:path";
 import fc from "fast-check";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { addedLines, diffLines, folded } from "../../web/src/what-if/diff.ts";
-import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
-import { say } from "../support/daemon/room-daemon.ts";
-import { violations } from "../support/pages/axe.ts";
-import { haveChromium } from "../support/pages/chromium.ts";
-import { createPagesRig } from "../support/pages/pages-daemon.ts";
+import { addedLines, diffLines, folded } from "../../../web/src/what-if/diff.ts";
+import type { LiveDaemon } from "../../support/daemon/live-daemon.ts";
+import { say } from "../../support/daemon/room-daemon.ts";
+import { violations } from "../../support/pages/axe.ts";
+import { haveChromium } from "../../support/pages/chromium.ts";
+import { createPagesRig } from "../../support/pages/pages-daemon.ts";
 
 describe("a diff of two texts", () => {
   const lines = fc.array(fc.constantFrom("a", "b", "c", "{", "}"), { maxLength: 30 });
