@@ -71,6 +71,21 @@ describe("a recording", () => {
   });
 });
 
+test("a turn slot that came when nothing waited for it any more is no run of a recording", async () => {
+  const direct = (t: number, id: string, who: string, isBot = false) =>
+    heard(t, id, { chat: { id: "d1", kind: "direct" }, author: { id: who, isBot } });
+  const room = [
+    { earshot: 1, config: {} },
+    direct(0, "m0", "bo"),
+    direct(0, "m1", "rex", true),
+    direct(100, "m2", "ann"),
+    heard(100, "m3", { author: { id: "ann" }, text: "hello" }),
+  ];
+  const { was, lines } = await recorded(room);
+  expect(ends(was).map(({ outcome }) => outcome)).toEqual(["replied", "replied", "replied"]);
+  expect(sinceFirst(await again(lines))).toEqual(sinceFirst(was));
+});
+
 /** A room in which hosts and the whole process go down now and then. */
 const shaky = fc
   .tuple(

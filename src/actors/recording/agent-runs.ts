@@ -127,7 +127,8 @@ export class RecordedRuns {
     open.touchedAt = t;
     let run = open.runs.find(({ turnId }) => turnId === event.turnId);
     if (run === undefined) {
-      const unasked = this.#beats.delete(conv);
+      const unused = takeUnused(open.runs);
+      const unasked = this.#beats.delete(conv) || unused?.unasked === true;
       const { turnId } = event;
       const fresh = { afterMs: null, startedAt: null, steps: [], offset: 0, lostAt: null };
       run = { ...fresh, ended: false, turnId, unasked, at: event.at };
@@ -204,6 +205,13 @@ function isOver({ runs, sends, touchedAt, awaits }: RunInProgress, now: Millis):
     runs.every(({ ended, lostAt }) => ended || lostAt !== null) &&
     sends.every(({ outcome }) => outcome !== null);
   return now - touchedAt > (isDone ? quietMs : runMs);
+}
+
+/** Another turn begins: a slot before it that began none came when nothing waited any more. */
+function takeUnused(runs: Run[]): Run | undefined {
+  const last = runs.at(-1);
+  if (last === undefined || last.ended || last.lostAt !== null) return undefined;
+  return last.startedAt === null && last.steps.length === 0 ? runs.pop() : undefined;
 }
 
 /** Adds an event to the script of its run. */
