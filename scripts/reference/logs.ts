@@ -32,8 +32,8 @@ export const logTable: readonly LogEvent[] = [
     ],
     [
       "message.redelivered",
-      "A platform delivered a message again, and the copy was dropped: one line per account in a minute, " +
-        "with the copies since the line before.",
+      "A platform delivered a message again, and the copy was dropped: the first at once, the copies of " +
+        "the minute after it at its end, for each account.",
     ],
     ["access.asked", "A stranger asked for access and got a code."],
     ["access.claimed", "A claim code gave somebody access."],

@@ -77,7 +77,7 @@ test("a storm over a thousand rooms loses nothing, and those that owe nothing ar
   expect(rest).toMatchObject({
     ready: true,
     turns: { running: 0, waiting: 0 },
-    ingress: { pending: 0, refused: 0 },
+    ingress: { pending: 0, refused: 0, redelivered: 0 },
   });
 });
 

@@ -75,6 +75,8 @@ export interface Ingress {
   reading(): number;
   /** Events that were refused because the intake or the store was full. */
   refused(): number;
+  /** Copies of messages since the start. */
+  redelivered(): number;
   /** Refuses every further event. */
   stop(): void;
 }
@@ -246,7 +248,8 @@ export function createIngress(ports: IngressPorts): Ingress {
   function report({ prepared }: Taken, { receivers }: IngestOutcome, since: Millis): void {
     const { message, explanation } = prepared;
     if (message === null) return;
-    if (receivers.some(({ verdict }) => verdict?.decision === "duplicate")) redeliveries(message);
+    if (receivers.some(({ verdict }) => verdict?.decision === "duplicate"))
+      redeliveries.count(message);
     for (const { key, verdict } of receivers) {
       if (verdict === null) continue;
       emit.ended?.(message, key, verdict, since);
@@ -352,7 +355,9 @@ export function createIngress(ports: IngressPorts): Ingress {
     pending: () => pending,
     reading: () => reading,
     refused: () => refused,
+    redelivered: () => redeliveries.total(),
     stop() {
+      redeliveries.stop();
       stopped = true;
     },
   };

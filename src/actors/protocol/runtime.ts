@@ -178,7 +178,12 @@ export interface RuntimeStatus {
   /** Agents that have turns or wait for some. */
   readonly lanes: readonly SlotsOfAgent[];
   readonly outbox: Readonly<Record<string, number>>;
-  readonly ingress: { readonly pending: number; readonly refused: number };
+  readonly ingress: {
+    readonly pending: number;
+    readonly refused: number;
+    /** Copies of messages since the start. */
+    readonly redelivered: number;
+  };
   /** When agents are woken next, the soonest first. */
   readonly heartbeats: readonly { readonly key: string; readonly at: Millis }[];
   /** What judges did today (UTC), for each agent whose judge was asked. */

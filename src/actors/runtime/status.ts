@@ -57,7 +57,11 @@ export function createStatus(
         turns: { running: slots.running(), waiting: slots.waiting() },
         lanes: slots.agents(),
         outbox: { ...outbox.counts() },
-        ingress: { pending: ingress()?.pending() ?? 0, refused: ingress()?.refused() ?? 0 },
+        ingress: {
+          pending: ingress()?.pending() ?? 0,
+          refused: ingress()?.refused() ?? 0,
+          redelivered: ingress()?.redelivered() ?? 0,
+        },
         store: {
           lastSeq: journal.lastSeq(),
           failing: journal.failing() !== null,
@@ -83,7 +87,7 @@ const notStarted: RuntimeStatus = {
   conversations: { live: 0, dirty: 0 },
   turns: { running: 0, waiting: 0 },
   outbox: {},
-  ingress: { pending: 0, refused: 0 },
+  ingress: { pending: 0, refused: 0, redelivered: 0 },
   store: { lastSeq: 0, failing: false, lastCommitMs: 0, commits: { msP99: null, rows: null } },
   lanes: [],
   heartbeats: [],

@@ -53,20 +53,47 @@ test("redeliveries are logged once a minute for each account", async () => {
   await deliver("other");
   expect(lines()).toBe(2);
   await world.pass(60_000);
+  expect(lines()).toBe(3);
   for (let copy = 0; copy < 5; copy += 1) await deliver("default");
   expect(lines()).toBe(3);
+  expect(world.runtime.status().ingress.redelivered).toBe(11);
+  await world.runtime.stop();
+  expect(lines()).toBe(4);
+});
+
+test("a burst is logged at the end of its minute, though no copy follows", () => {
+  const clock = new SimulatedClock();
+  const lines: unknown[] = [];
+  const redeliveries = createRedeliveries(clock, (_level, _event, fields) =>
+    lines.push([clock.now(), fields?.message, fields?.copies]),
+  );
+  const copy = (id: string) => ({ id, channel: "telegram", account: "default" });
+  for (let n = 0; n < 400; n += 1) redeliveries.count(copy(`m${n}`));
+  const begin = clock.now();
+  expect(lines).toEqual([[begin, "m0", 1]]);
+  clock.advanceTo(begin + 59_999);
+  expect(lines).toHaveLength(1);
+  clock.advanceTo(begin + 60_000);
+  expect(lines.slice(1)).toEqual([[begin + 60_000, "m399", 399]]);
+  clock.advanceTo(begin + 200_000);
+  expect(lines).toHaveLength(2);
+  redeliveries.count(copy("m1"));
+  expect(lines.slice(2)).toEqual([[begin + 200_000, "m1", 1]]);
+  expect(redeliveries.total()).toBe(401);
 });
 
 test("each line says how many copies came since the one before", () => {
   const clock = new SimulatedClock();
   const copies: unknown[] = [];
-  const count = createRedeliveries(clock, (_level, _event, fields) => copies.push(fields?.copies));
-  const copy = { id: "m1", channel: "telegram", account: "default" };
+  const redeliveries = createRedeliveries(clock, (_level, _event, fields) =>
+    copies.push(fields?.copies),
+  );
   for (let second = 0; second < 150; second += 1) {
-    count(copy);
-    clock.moveTo(clock.now() + 1_000);
+    redeliveries.count({ id: "m1", channel: "telegram", account: "default" });
+    clock.advanceTo(clock.now() + 1_000);
   }
-  expect(copies).toEqual([1, 60, 60]);
+  redeliveries.stop();
+  expect(copies).toEqual([1, 59, 60, 30]);
 });
 
 test("a copy that comes while the first is being stored waits for it", async () => {

@@ -99,7 +99,7 @@ function statusOf(problem: string | null, lastSeq: number): RuntimeStatus {
     conversations: { live: 0, dirty: 0 },
     turns: { running: 0, waiting: 0 },
     outbox: {},
-    ingress: { pending: 0, refused: 0 },
+    ingress: { pending: 0, refused: 0, redelivered: 0 },
     store: { lastSeq, failing: false, lastCommitMs: 0, commits: { msP99: null, rows: null } },
     lanes: [],
     heartbeats: [],

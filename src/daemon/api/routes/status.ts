@@ -28,7 +28,11 @@ const statusSchema = z.object({
     .array(z.object({ agentId: text, running: count, waiting: count }))
     .describe("agents that have turns or wait for a turn slot"),
   outbox: z.record(text, count),
-  ingress: z.object({ pending: count, refused: count }),
+  ingress: z.object({
+    pending: count,
+    refused: count,
+    redelivered: count.describe("copies of messages since the start"),
+  }),
   heartbeats: z.array(z.object({ key: text, at: millis })).describe("the soonest first"),
   judges: z
     .array(

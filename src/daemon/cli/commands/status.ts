@@ -105,6 +105,7 @@ function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row
       `${conversations.live} live, ${conversations.dirty} newer than their snapshot`,
     ],
     ["turns", `${turns.running} running, ${turns.waiting} waiting`],
+    ...redeliveredRow(now.ingress),
     ["outbox", outbox.map(([state, count]) => `${count} ${state}`).join(", ") || "empty", worst],
     ...now.hosts.map(hostRow),
     ...now.heartbeats
@@ -124,6 +125,12 @@ function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row
       ({ name, due, why }): Row => ["unsaid", `${name} of ${minuteOf(due)}: ${why}`, "broken"],
     ),
   ];
+}
+
+function redeliveredRow({ redelivered }: StatusAnswer["ingress"]): Row[] {
+  if (redelivered === 0) return [];
+  const copies = redelivered === 1 ? "1 copy" : `${redelivered} copies`;
+  return [["received", `${copies} of messages, dropped`]];
 }
 
 const failing = (store: StatusAnswer["store"]) => (store.failing ? "broken" : "");
