@@ -1,11 +1,17 @@
 /**
- * Checks whether the configured agents can run here, without starting them: for the commands that
+ * Checks whether the configured agents and judges can run here, without starting them: for the commands that
  * check a config before a daemon uses it. Such problems would otherwise appear with the first
  * message to answer.
  */
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
-import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
+import {
+  agentOf,
+  type EarshotConfig,
+  judgeSettings,
+  judgesOf,
+  pathText,
+} from "../../domain/config/index.ts";
 import type { ConfigFinding } from "../../domain/config-finding.ts";
 import { canRun } from "../files/runnable.ts";
 import { acpDriver, canLoadSdk } from "./acp/driver.ts";
@@ -26,12 +32,17 @@ export async function agentWarnings(
     const problem = await problemOf({ baseDir, ...driver }, workspace, searchPath);
     return problem === null ? [] : [{ at: `agents.list[${index}]`, ...problem }];
   });
-  return (await Promise.all(found)).flat();
+  const judges = judgesOf(config).map(async ({ path, judge }) => {
+    const { driver } = judgeSettings(judge);
+    const problem = await problemOf({ baseDir, ...driver }, undefined, searchPath);
+    return problem === null ? [] : [{ at: pathText(path), ...problem }];
+  });
+  return (await Promise.all([...found, ...judges])).flat();
 }
 
 async function problemOf(
   driver: Readonly<Record<string, unknown>> & { readonly kind: string },
-  workspace: string,
+  workspace: string | undefined,
   searchPath: string,
 ): Promise<Omit<ConfigFinding, "at"> | null> {
   if (driver.kind === moduleDriver.kind) {

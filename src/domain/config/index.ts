@@ -5,7 +5,7 @@
  * parsed config. Names and defaults are in docs/reference/config.md.
  */
 
-export { type JudgeSettings, withDriver } from "./conversation/judge.ts";
+export { type JudgeSettings, judgeSettings } from "./conversation/judge.ts";
 export { ownValue } from "./conversation/section.ts";
 export { accountsOf, localChannels } from "./daemon/channels.ts";
 export { isLoopbackHost } from "./daemon/daemon.ts";

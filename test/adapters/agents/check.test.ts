@@ -46,3 +46,17 @@ test("nothing is said of agents that can run, whatever their driver", async () =
   });
   expect(await agentWarnings(config, folder)).toEqual([]);
 });
+
+test("a judge that cannot run is named with its place, in a room too", async () => {
+  const judge = { kind: "command", command: "no-such-judge" };
+  const key = "agent:main:irc:group:kitchen";
+  const config = parseConfig(
+    { engagement: { judge }, conversations: { [key]: { engagement: { judge } } } },
+    { drivers },
+  );
+  const found = (await agentWarnings(config, "/nowhere")).map(findingText);
+  expect(found).toEqual([
+    "engagement.judge: no-such-judge cannot be run here: install it, or name its path",
+    `conversations["${key}"].engagement.judge: no-such-judge cannot be run here: install it, or name its path`,
+  ]);
+});
