@@ -65,14 +65,14 @@ describe.skipIf(!haveChromium)("the schedule on the Health page", () => {
   test("an entry that was not said needs somebody, until it is paused or removed", async () => {
     const daemon = await daemonWith({});
     const at = new Date(Date.now() + 500).toISOString();
-    for (const name of ["one", "two"])
-      await add(daemon, { name, at, to, text: "Tea?", agent: "nobody" });
+    const unknown = { ...to, chat: { id: "elsewhere" } };
+    for (const name of ["one", "two"]) await add(daemon, { name, at, to: unknown, text: "Tea?" });
     const page = await open(daemon);
     const needs = page.getByRole("region", { name: "Needs you" });
     const need = (name: string) => needs.locator(".need", { hasText: `${name},` });
     await need("one").getByText("An entry of the schedule was not said").waitFor();
     expect(await need("one").textContent()).toMatch(
-      /one, \d{4}-\d\d-\d\d \d\d:\d\d UTC\. .*no agent is called "nobody"/,
+      /one, \d{4}-\d\d-\d\d \d\d:\d\d UTC\. .*it is unknown whether "elsewhere"/,
     );
     expect(await violations(page, "everything")).toEqual([]);
     await need("one").getByRole("button", { name: "Pause" }).click();
