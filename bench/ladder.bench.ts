@@ -1,10 +1,14 @@
 /**
  * How many decisions a second the pure ladder makes on one core, and what explaining costs over
  * deciding. Inputs are group rooms of five people and a bot, most lines falling through to the
- * bottom: the most expensive decision there is.
+ * bottom: the most expensive decision there is. Then what mode "floor" adds to a decision on a line
+ * of somebody we talk with, and to keeping up with what is said: at most 2 us together.
  */
-import type { EngagementInput, Participant } from "../src/domain/decision.ts";
+import type { EngagementInput, Participant, StickinessMode } from "../src/domain/decision.ts";
+import { emptyFloors } from "../src/domain/floor.ts";
 import { decideEngagement, explainEngagement } from "../src/machines/engagement/engagement.ts";
+import { hearLine, noteAnswer } from "../src/machines/engagement/floor.ts";
+import { hashesOf } from "../src/machines/engagement/floor-words.ts";
 import { assertRatio, busyMix, messages, perSecond, report, round, short } from "./support.ts";
 
 const now = 1_763_700_000_000;
@@ -50,11 +54,61 @@ const explain = perSecond(
   calls / 4,
 );
 
+/** The same lines, each by somebody who was answered a moment ago, in a room of five such. */
+const authors = ["u0", "u1", "u2", "u3", "u4"];
+const talks = noteAnswer(emptyFloors, {
+  at: now - 20_000,
+  authors,
+  named: [],
+  words: hashesOf(
+    "the soup kitchen opens at noon and closes at four, ask anybody there about lunch",
+  ),
+  asked: false,
+});
+const credits = Object.fromEntries(authors.map((id) => [id, now + 600_000]));
+const credited = (mode: StickinessMode) =>
+  inputs.map((input) => ({
+    ...input,
+    rules: { ...rules, stickiness: { ...rules.stickiness, mode } },
+    credits,
+    ...(mode === "floor" ? { floors: talks } : {}),
+  }));
+const sliding = credited("sliding");
+const floor = credited("floor");
+/** Processor time of one call, us: the best of five, so that other work on the machine counts less. */
+function microseconds(call: (n: number) => unknown): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let n = 0; n < calls / 10; n += 1) call(n);
+  for (let turn = 0; turn < 5; turn += 1) {
+    const before = process.cpuUsage();
+    for (let n = 0; n < calls / 5; n += 1) call(n);
+    const { user, system } = process.cpuUsage(before);
+    best = Math.min(best, (user + system) / (calls / 5));
+  }
+  return best;
+}
+const onCredit = microseconds((n) => decideEngagement(sliding[n & 4_095] as EngagementInput));
+const onFloor = microseconds((n) => decideEngagement(floor[n & 4_095] as EngagementInput));
+const heard = microseconds((n) => {
+  const author = authors[n % 5] as string;
+  return hearLine(talks, { author, at: now, addresses: [], engaged: false, calls: false });
+});
+const added = onFloor - onCredit + heard;
+
+assertRatio("microseconds that the floor may add over those it adds", 2 / added, 1);
 assertRatio("deciding over explaining", decide / explain, 1.2);
 
 report({
   bench: "ladder",
   unit: "calls/s, one core",
-  figures: { decideEngagement: decide, explainEngagement: explain },
-  ratios: { "decide over explain": round(decide / explain) },
+  figures: {
+    decideEngagement: decide,
+    explainEngagement: explain,
+  },
+  ratios: {
+    "decide over explain": round(decide / explain),
+    "us of a credited line, sliding": round(onCredit),
+    "us of a credited line, floor": round(onFloor),
+    "us of keeping up, floor": round(heard),
+  },
 });

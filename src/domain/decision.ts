@@ -4,6 +4,7 @@
  * this file.
  */
 import { z } from "zod";
+import type { FloorFact, FloorLedger } from "./floor.ts";
 import type { AuthorId, Millis } from "./message.ts";
 
 /** `engage` and `observe` come from the ladder, the other four from admission. */
@@ -97,6 +98,13 @@ export type Activation = (typeof activations)[number];
 export const broadcasts = ["called", "ladder"] as const;
 export type Broadcasts = (typeof broadcasts)[number];
 
+/**
+ * What becomes of a credit: `one-shot`: spent when it engages; `sliding`: renewed by each follow-up;
+ * `floor`: engages while facts say that the author still talks with us.
+ */
+export const stickinessModes = ["one-shot", "sliding", "floor"] as const;
+export type StickinessMode = (typeof stickinessModes)[number];
+
 /** Someone who has spoken in the room. */
 export interface Participant {
   readonly id: AuthorId;
@@ -145,8 +153,10 @@ export interface EngagementInput {
     readonly stickiness: {
       readonly enabled: boolean;
       readonly windowMs: number;
-      readonly mode: "one-shot" | "sliding";
+      readonly mode: StickinessMode;
       readonly holdDuringTurn: boolean;
+      /** Of mode "floor": how sure to be that a line goes on with our talk, 0 to 1. @default fitted */
+      readonly threshold?: number;
     };
     /**
      * Lines of people that nothing else decides are put to a judge; an answer that is less sure
@@ -170,6 +180,8 @@ export interface EngagementInput {
   readonly credits: Readonly<Record<AuthorId, Millis>>;
   /** Authors of a pending or running turn. */
   readonly held: readonly AuthorId[];
+  /** What mode "floor" judges by. @default nothing is known but the credits */
+  readonly floors?: FloorLedger;
   readonly now: Millis;
 }
 
@@ -184,6 +196,8 @@ export interface Rung {
   readonly rule: Rule;
   readonly outcome: "matched" | "passed" | "not-reached";
   readonly fact: string;
+  /** Where several facts are weighed: each with its share. */
+  readonly shares?: readonly FloorFact[];
 }
 
 /** The whole ladder for one message. */

@@ -57,6 +57,8 @@ export const limits = {
   participantsCountMax: 50,
   peerBotsCountMax: 50,
   creditsCountMax: 200,
+  /** Words of an answer, as hashes, that the floor remembers. */
+  floorWordsMax: 16,
   ownMessagesCountMax: 64,
   /** Messages of a conversation that a reply by id alone may refer to. */
   heardMessagesCountMax: 32,

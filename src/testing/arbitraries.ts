@@ -8,6 +8,7 @@
  */
 import fc from "fast-check";
 import type { EngagementInput, Participant } from "../domain/decision.ts";
+import { stickinessModes } from "../domain/decision.ts";
 import { type Inbound, type InboundInput, inboundSchema } from "../domain/message.ts";
 
 /** Names that aliases, bots and texts share, so that they match. */
@@ -120,7 +121,7 @@ const rules: fc.Arbitrary<EngagementInput["rules"]> = fc.record({
   stickiness: fc.record({
     enabled: rarely(8),
     windowMs: fc.constantFrom(1, 900_000),
-    mode: fc.constantFrom("one-shot" as const, "sliding" as const),
+    mode: fc.constantFrom(...stickinessModes),
     holdDuringTurn: rarely(8),
   }),
 });

@@ -12,7 +12,8 @@ import type { EngagementInput, Membership, Rule, Verdict } from "../domain/decis
 import { limits } from "../domain/limits.ts";
 import type { Inbound } from "../domain/message.ts";
 import type { ConversationSettings } from "../domain/settings.ts";
-import { referenceVerdict } from "./reference-ladder.ts";
+import { ReferenceTalks } from "./reference-floor.ts";
+import { ownFold, referenceVerdict } from "./reference-ladder.ts";
 
 /** The settings that it uses. */
 export type ReferenceSettings = Pick<
@@ -31,6 +32,7 @@ export class ReferenceConversation {
   readonly pending = new Map<string, string>();
   /** Threads in which one of our messages was delivered. */
   readonly ownThreads = new Set<string>();
+  readonly #talks = new ReferenceTalks();
   /** Ids of the latest messages of a group, for replies that name nothing else. */
   #heard: string[] = [];
   /** Turns that bots have caused since the last message of a person. */
@@ -47,12 +49,15 @@ export class ReferenceConversation {
     const isBot = author.isBot || this.speakers.get(author.id)?.isBot === true;
     this.speakers.delete(author.id);
     this.speakers.set(author.id, { name: author.name, isBot, lastSeenAt: at });
-    const verdict = this.#isMuted && isBot ? muted : referenceVerdict(this.#input(message, at));
+    const input = this.#input(message, at);
+    const verdict = this.#isMuted && isBot ? muted : referenceVerdict(input, this.#talks);
     this.#heard = [...this.#heard, message.id].slice(-heardMax);
     const { decision, rule, credit } = verdict;
+    if (message.chat.kind !== "direct") this.#endTalks(at);
     if (credit === "consumed") this.credits.delete(author.id);
     if (credit === "slid")
       this.credits.set(author.id, at + this.#settings.engagement.stickiness.windowMs);
+    if (message.chat.kind !== "direct") this.#noteTalk(message, at, verdict);
     if (!isBot) this.botTurns = 0;
     else if (decision === "engage") this.botTurns += 1;
     if (decision === "engage") this.pending.set(message.id, author.id);
@@ -60,10 +65,54 @@ export class ReferenceConversation {
   }
 
   /** A part of the answer to `authors` was delivered. */
-  delivered(authors: readonly string[], thread: string | null, at: number): void {
+  delivered(
+    answered: readonly string[],
+    { thread, at, text }: { readonly thread: string | null; at: number; text: string },
+  ): void {
     const { enabled, windowMs } = this.#settings.engagement.stickiness;
     if (thread !== null) this.ownThreads.add(thread);
-    if (enabled) for (const author of authors) this.credits.set(author, at + windowMs);
+    if (!enabled) return;
+    const folded = ownFold(text);
+    const named = this.#judgesFloor ? this.#namedBy(folded) : [];
+    const authors = [...answered, ...named];
+    for (const author of authors) this.credits.set(author, at + windowMs);
+    if (!this.#judgesFloor) return;
+    for (const author of new Set(authors))
+      if (!this.#talks.holds(author)) this.#talks.begin(author, at);
+    this.#talks.answer({ at, authors, named, text: folded });
+    this.#endTalks(at);
+  }
+
+  get #judgesFloor(): boolean {
+    const { enabled, mode } = this.#settings.engagement.stickiness;
+    return enabled && mode === "floor";
+  }
+
+  /** People whose name the text begins with, as in "Ann: yes". */
+  #namedBy(folded: string): string[] {
+    return [...this.speakers].flatMap(([id, { name }]) => {
+      const called = ownFold(name).trim();
+      const isNamed = called !== "" && [":", ","].some((mark) => folded.startsWith(called + mark));
+      return isNamed ? id : [];
+    });
+  }
+
+  #noteTalk(message: Inbound, at: number, { decision, rule }: Pick<Verdict, "decision" | "rule">) {
+    if (!this.#judgesFloor) return;
+    const { author, mentions, replyTo } = message;
+    const parent = replyTo?.authorIsSelf === true ? undefined : replyTo?.authorId;
+    const addressed = mentions.flatMap(({ id, isSelf }) => (isSelf === true ? [] : id));
+    const addresses = [...new Set([...addressed, ...(parent === undefined ? [] : [parent])])];
+    const engaged = decision === "engage";
+    const calls = rule === "mention" || rule === "reply" || rule === "alias";
+    if (engaged && calls && !this.#talks.holds(author.id)) this.#talks.begin(author.id, at);
+    this.#talks.hear({ author: author.id, at, addresses, engaged, calls });
+  }
+
+  /** Talks end with the credits. */
+  #endTalks(at: number): void {
+    for (const author of this.#talks.holders)
+      if ((this.credits.get(author) ?? 0) <= at) this.#talks.end(author);
   }
 
   /** A turn has finished these messages, or they were dropped: they hold their authors no more. */

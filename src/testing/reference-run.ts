@@ -70,7 +70,8 @@ class Comparison {
     if (known === undefined || !("key" in line)) return;
     const batch = this.#batches.get(line.key) ?? [];
     if ("out" in line) {
-      if (line.status === "sent") known.delivered(batch.map(this.#author), line.thread, line.t);
+      const { status, thread, t: at, text } = line;
+      if (status === "sent") known.delivered(batch.map(this.#author), { thread, at, text });
     } else if (line.event === "agent_start") this.#batches.set(line.key, line.batch);
     else if (line.event === "agent_end") known.settled(batch);
     else if (line.event === "dropped") known.settled([line.message]);

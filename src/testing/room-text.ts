@@ -3,6 +3,7 @@
  * its addressee, followed by what earshot did. Text from a room is shown as one sanitised line.
  */
 import type { Why } from "../actors/protocol/runtime.ts";
+import { signedShare } from "../domain/floor.ts";
 import { oneLine } from "../domain/sanitize.ts";
 import type { StreamLine } from "../domain/stream.ts";
 import type { RoomLine } from "./room-line.ts";
@@ -131,9 +132,13 @@ export function formatExplanation({
   const verdict = recorded === null ? "not decided" : `${recorded.decision} (${recorded.rule})`;
   const rungs = (explanation?.rungs ?? [])
     .filter(({ outcome }) => outcome !== "not-reached")
-    .map(({ rule, outcome, fact }) => {
+    .flatMap(({ rule, outcome, fact, shares = [] }) => {
       const mark = outcome === "matched" ? "●" : "○";
-      return `  ${mark} ${rule.padEnd(19)} ${oneLine(fact, textUnitsMax)}`;
+      const weighed = shares.map(
+        ({ fact, share }) =>
+          `${" ".repeat(24)}${signedShare(share)} ${oneLine(fact, textUnitsMax)}`,
+      );
+      return [`  ${mark} ${rule.padEnd(19)} ${oneLine(fact, textUnitsMax)}`, ...weighed];
     });
   const admitted = admission === undefined ? [] : [`  ${oneLine(admission, textUnitsMax)}`];
   const counted = `  ${count(humans.count, "person", "people")} (${humans.source}), guard ${guard.state}`;

@@ -58,7 +58,7 @@ const settings = fields({
   engagement: fields({
     ...all("activation"),
     trigger: list("plain"),
-    stickiness: fields(all("enabled", "windowMs", "mode", "holdDuringTurn")),
+    stickiness: fields(all("enabled", "windowMs", "mode", "threshold", "holdDuringTurn")),
   }),
   context: fields(all("size", "maxAgeMs")),
   loopGuard: fields(all("maxConsecutive", "maxInWindow", "windowMs", "hardLimit")),
@@ -190,6 +190,11 @@ const effects: Type<Effect> = {
 
 const pending = fields({ ...all("seq", "id", "at", "author", "editSeq"), gist: "text" });
 const batch = { ...all("instant", "holds", "overtaken"), route, messages: list(pending) };
+/** Without the hashes of our words. */
+const floor = fields({
+  ...all("since", "answered", "heard", "exchanges", "asked", "named", "own"),
+  ...all("elsewhere", "addressed", "addressedAt", "lastAt", "last", "calls", "plain"),
+});
 const context: Projected<ConversationContext> = {
   ...all("seeded", "quietAt", "quietBy", "interruptedAt", "turnSeq"),
   ...all("introduced", "abortedLastRun"),
@@ -198,6 +203,7 @@ const context: Projected<ConversationContext> = {
   participants: list(fields({ ...all("id", "isBot", "lastSeenAt"), name: "text" })),
   membership,
   ledger: { map: "plain" },
+  floors: fields({ ...all("heard", "spokeAt"), rows: { map: floor } }),
   counters: fields({ ...all("consecutive"), window: list("plain") }),
   buffer: fields({
     ...all("dropped"),

@@ -7,12 +7,16 @@
  *
  * After an engaged line a turn runs for `turnMs`, or until the agent speaks. No agent is called.
  */
-import type { Decision, Rule } from "../../domain/decision.ts";
+import type { Decision, EngagementInput, Rule } from "../../domain/decision.ts";
 import type { Inbound, Millis, Route } from "../../domain/message.ts";
 import type { LabelledLine, LabelledRoom } from "../../domain/quality/labelled-room.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Effect } from "../../machines/events/effects.ts";
-import type { ConversationEvent, JournalEvent } from "../../machines/events/events.ts";
+import type {
+  ConversationEvent,
+  JournalEvent,
+  MessageReceived,
+} from "../../machines/events/events.ts";
 import { type Conversation, createConversation } from "../host/conversation-actor.ts";
 
 /** A turn without an answer of the agent in the room counts as running so long. */
@@ -37,18 +41,23 @@ export function settingsToPlay(
   };
 }
 
-/** Calls `onDecision` for each line that somebody else wrote, in order, with its index. */
+/**
+ * Calls `onDecision` for each line that somebody else wrote, in order, with its index; before that
+ * `onInput` with what the ladder is shown.
+ */
 export function playAgent(
   room: LabelledRoom,
   agent: string,
   settings: ConversationSettings,
   onDecision: (index: number, decision: Decision, rule: Rule) => void,
+  onInput?: (index: number, input: EngagementInput) => void,
 ): void {
   const player = new Player(room, agent, settings);
   for (const [index, line] of room.lines.entries()) {
     player.passTo(line.at);
     if (line.by === agent) player.speak(line);
     else {
+      onInput?.(index, player.inputFor(line, index + 1));
       const { decision, rule } = player.hear(line, index + 1);
       onDecision(index, decision, rule);
     }
@@ -100,12 +109,20 @@ class Player {
     }
   }
 
+  inputFor(line: LabelledLine, seq: number): EngagementInput {
+    return this.#conversation.engagementInputFor(this.#received(line, seq));
+  }
+
+  #received(line: LabelledLine, seq: number): MessageReceived {
+    const authority = { commandAuthorized: false, owner: false };
+    const message = this.#inboundOf(line);
+    return { type: "message.received", at: line.at, seq, message, authority };
+  }
+
   hear(line: LabelledLine, seq: number) {
     const { at } = line;
-    const message = this.#inboundOf(line);
-    const authority = { commandAuthorized: false, owner: false };
     this.#verdict = null;
-    this.#step({ type: "message.received", at, seq, message, authority });
+    this.#step(this.#received(line, seq));
     const verdict = this.#verdict as (Effect & { type: "decided" }) | null;
     if (verdict === null) throw new Error(`Cannot play line ${line.id}: it was not decided`);
     this.#takeSlot(at);

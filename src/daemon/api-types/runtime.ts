@@ -57,6 +57,8 @@ const explanationSchema = z.object({
       rule: ruleSchema,
       outcome: z.enum(["matched", "passed", "not-reached"]),
       fact: text,
+      /** Where several facts are weighed: each with its share in log-odds. */
+      shares: z.array(z.object({ fact: text, share: z.number() })).exactOptional(),
     }),
   ),
 });

@@ -7,6 +7,7 @@
  * here is a clock, a timer or a handle; everything but the settings goes into the record.
  */
 import type { Membership, Participant } from "../../domain/decision.ts";
+import { emptyFloors, type FloorLedger } from "../../domain/floor.ts";
 import type { AuthorId, Millis, Route } from "../../domain/message.ts";
 import type { UnsentPart } from "../../domain/session.ts";
 import type { ConversationSettings, SessionOverride } from "../../domain/settings.ts";
@@ -19,6 +20,15 @@ import type { StickyLedger } from "../engagement/sticky.ts";
 import type { MessageRef, TurnRun } from "../events/effects.ts";
 import type { RelayOrder } from "../events/events.ts";
 
+/** What the floor remembers of a text of ours. */
+export interface BlockGist {
+  /** Author ids that its beginning names. */
+  readonly names: readonly AuthorId[];
+  /** Hashes of its words. */
+  readonly words: readonly number[];
+  readonly asks: boolean;
+}
+
 /** A block that was handed to delivery and has no answer yet. */
 export interface OpenBlock {
   readonly index: number;
@@ -27,6 +37,8 @@ export interface OpenBlock {
   readonly mentions: readonly AuthorId[];
   /** It grows. */
   readonly draft?: true;
+  /** What the floor remembers of its text; absent where no floor is judged. */
+  readonly gist?: BlockGist;
 }
 
 /** An engaged message that other agents answer, too, each after those before it. */
@@ -93,6 +105,8 @@ export interface ConversationContext {
   readonly participants: readonly Participant[];
   readonly membership: Membership | null;
   readonly ledger: StickyLedger;
+  /** Our talk with those who hold a credit; kept in stickiness mode "floor" only. */
+  readonly floors: FloorLedger;
   readonly counters: GuardCounters;
   readonly buffer: ContextBuffer;
   /** What else the next turn is shown, oldest first. */
@@ -147,6 +161,7 @@ export function newContext(settings: ConversationSettings): ConversationContext 
     participants: [],
     membership: null,
     ledger: {},
+    floors: emptyFloors,
     counters: noCounters,
     buffer: emptyBuffer,
     notes: [],

@@ -8,9 +8,16 @@
 import { hash52 } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
+import { keepCredited, noteAnswer } from "../engagement/floor.ts";
 import { grantCredits } from "../engagement/sticky.ts";
 import type { DeliveryFailed, DeliverySent } from "../events/events.ts";
-import { type ConversationContext, type OpenBlock, type Run, threadKey } from "./context.ts";
+import {
+  type BlockGist,
+  type ConversationContext,
+  type OpenBlock,
+  type Run,
+  threadKey,
+} from "./context.ts";
 import type { Step } from "./step.ts";
 
 /** A block reached the room. A late report, of a turn that is over, still shows which message is ours. */
@@ -58,9 +65,22 @@ export function grantCredit({ context }: Step, event: DeliverySent): void {
   const block = openBlock(context, event);
   const { stickiness } = context.settings.engagement;
   if (run === null || block?.kind !== "reply" || !stickiness.enabled) return;
-  const authors = new Set([...run.batch.map(({ author }) => author), ...block.mentions]);
-  context.ledger = grantCredits(context.ledger, [...authors], event.at, stickiness.windowMs);
+  const { gist = noGist, mentions } = block;
+  const { names: named } = gist;
+  const answered = run.batch.map(({ author }) => author);
+  const authors = [...new Set([...answered, ...mentions, ...named])];
+  context.ledger = grantCredits(context.ledger, authors, event.at, stickiness.windowMs);
+  if (!judgesFloor(context)) return;
+  const { words, asks: asked } = gist;
+  const floors = noteAnswer(context.floors, { at: event.at, authors, named, words, asked });
+  context.floors = keepCredited(floors, context.ledger);
 }
+
+const noGist: BlockGist = { names: [], words: [], asks: false };
+
+/** Whether a talk is remembered: stickiness mode "floor". */
+export const judgesFloor = ({ settings }: ConversationContext): boolean =>
+  settings.engagement.stickiness.enabled && settings.engagement.stickiness.mode === "floor";
 
 /** The block of the turn under way that the report is about, if it is still open. */
 function openBlock(

@@ -15,6 +15,8 @@ import {
 } from "../batching/context-buffer.ts";
 import { addNote, removeNotes } from "../batching/notes.ts";
 import { editPending, isOvertaken, overtake, removePending } from "../batching/pending.ts";
+import { callRules } from "../engagement/engagement.ts";
+import { hearLine, keepCredited } from "../engagement/floor.ts";
 import { noteSpeaker, participantDaysOf } from "../engagement/humans.ts";
 import { grantCredits, removeExpiredCredits, spendCredit } from "../engagement/sticky.ts";
 import type { DropReason, MessageRef } from "../events/effects.ts";
@@ -28,7 +30,7 @@ import type {
   SiblingSpoke,
 } from "../events/events.ts";
 import { joinRelay, leaveRelay, mustWait, passRelay } from "./agent-relay.ts";
-import { latest } from "./delivery-actions.ts";
+import { judgesFloor, latest } from "./delivery-actions.ts";
 import { askedOf, askJudge } from "./judge-actions.ts";
 import type { AnalyzedMessage } from "./message-analysis.ts";
 import {
@@ -54,9 +56,24 @@ export function recordDecision({ context, effects }: Step, event: AnalyzedMessag
   context.ledger = removeExpiredCredits(context.ledger, at);
   effects.push({ type: "decided", seq, messageId: message.id, ...analysis.verdict });
   if (message.chat.kind === "direct") return;
+  noteFloor(context, event);
   const earlier = context.heardMessages.slice(1 - limits.heardMessagesCountMax);
   context.heardMessages = [...earlier, message.id];
   if (analysis.isNew) effects.push({ type: "membership.refresh", route: routeOf(message) });
+}
+
+/** Who spoke to whom, where the floor is judged. */
+function noteFloor(context: Step["context"], { at, message, analysis }: AnalyzedMessage): void {
+  if (!judgesFloor(context)) return;
+  const { verdict } = analysis;
+  const { mentions, replyTo, author } = message;
+  const addresses = mentions.filter(({ isSelf }) => isSelf !== true).map(({ id }) => id);
+  const parent = replyTo?.authorIsSelf === true ? undefined : replyTo?.authorId;
+  if (parent !== undefined && !addresses.includes(parent)) addresses.push(parent);
+  const engaged = verdict.decision === "engage";
+  const calls = callRules.includes(verdict.rule);
+  const line = { author: author.id, at, addresses, engaged, calls };
+  context.floors = hearLine(keepCredited(context.floors, context.ledger), line);
 }
 
 /** Observed: kept for awareness. The judge is asked where nothing else has decided. */

@@ -122,6 +122,7 @@ function inputOf(
     rules: settings.engagement,
     room: { participants, membership, botInThread: hasSpokenInThread(context, event.message) },
     credits: context.ledger,
+    ...(settings.engagement.stickiness.mode === "floor" ? { floors: context.floors } : {}),
     held: heldAuthors(context),
     now: event.at,
   };

@@ -5,13 +5,15 @@
  * addressed, the reaction it asks for, the first sign that it is writing. The chart hands over only
  * what comes from the turn under way, and nothing once the agent has chosen silence.
  */
+import { fold } from "../../domain/fold-text.ts";
 import { limits } from "../../domain/limits.ts";
 import { extrasOf } from "../../domain/outgoing.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
+import { endsWithQuestion, hashesOf } from "../engagement/floor-words.ts";
 import type { Block } from "../events/effects.ts";
 import type { AgentSpoke, AgentText, AgentTool, TextDue } from "../events/events.ts";
-import type { Run } from "./context.ts";
-import { textName } from "./delivery-actions.ts";
+import type { BlockGist, ConversationContext, Run } from "./context.ts";
+import { judgesFloor, textName } from "./delivery-actions.ts";
 import { removeAcks } from "./queue-actions.ts";
 import { addressBlock, targetOf } from "./reply-addressing.ts";
 import { answersOf } from "./steering-actions.ts";
@@ -29,7 +31,14 @@ export function sendBlock({ context, effects }: Step, event: AgentText): void {
   if (isSaid) effects.push({ type: "transcript", turnId, role: "assistant", text, index });
   const refused = settings.send === "deny";
   const kind = aside === undefined ? "reply" : "aside";
-  const opened = { index, kind, mentions, ...(draft === undefined ? {} : { draft }) } as const;
+  const gist = judgesFloor(context) && kind === "reply" ? { gist: gistOf(context, text) } : {};
+  const opened = {
+    index,
+    kind,
+    mentions,
+    ...(draft === undefined ? {} : { draft }),
+    ...gist,
+  } as const;
   const asides = [...(run.asides ?? [])];
   // A number that was left out is no answer either.
   for (let missing = run.blocks; missing < index; missing += 1) asides.push(missing);
@@ -43,6 +52,17 @@ export function sendBlock({ context, effects }: Step, event: AgentText): void {
     ...(asides.length > 0 ? { asides } : {}),
   };
   if (!refused) effects.push(blockOf(run, event, settings, context.heardMessages));
+}
+
+/** What the floor remembers of a text of ours; a person whose name it begins with is named. */
+function gistOf({ participants }: ConversationContext, text: string): BlockGist {
+  const folded = fold(text.slice(0, limits.matchUnitsMax));
+  const named = participants.filter(({ name }) => {
+    const called = fold(name.slice(0, limits.labelUnitsMax)).trim();
+    return called !== "" && folded.startsWith(called) && /^[:,]/.test(folded.slice(called.length));
+  });
+  const names = named.map(({ id }) => id);
+  return { names, words: hashesOf(folded), asks: endsWithQuestion(folded) };
 }
 
 /** Words that belong to no turn. What is delivered of them is reported under their own name. */

@@ -4,10 +4,12 @@
  * What changes how a conversation works without a message to be answered: another config, what the
  * session says differently, a new session, a turn that nobody asked for, a command.
  */
+import { emptyFloors } from "../../domain/floor.ts";
 import { limits } from "../../domain/limits.ts";
 import { withOverride } from "../../domain/settings.ts";
 import { closeQuestions } from "../batching/context-buffer.ts";
 import { release } from "../batching/pending.ts";
+import { keepCredited } from "../engagement/floor.ts";
 import type { ConversationFigures } from "../events/effects.ts";
 import type {
   AgentUsage,
@@ -20,12 +22,14 @@ import type {
   SessionReset,
 } from "../events/events.ts";
 import type { ConversationContext } from "./context.ts";
+import { judgesFloor } from "./delivery-actions.ts";
 import { askedBy, reaches } from "./same-person.ts";
 import type { Step } from "./step.ts";
 
 export function adoptSettings({ context }: Step, { settings }: ConfigChanged): void {
   context.configured = settings;
   context.settings = withOverride(settings, context.override);
+  if (!judgesFloor(context)) context.floors = emptyFloors;
 }
 
 /** What the session says differently: a field left out stays, null goes back to the config. */
@@ -93,6 +97,7 @@ export function dropCredits({ context }: Step): void {
   const { run } = context;
   context.ledger = {};
   context.buffer = closeQuestions(context.buffer);
+  if (judgesFloor(context)) context.floors = keepCredited(context.floors, {});
   context.forming = release(context.forming);
   context.inbox = release(context.inbox);
   if (run?.holds) context.run = { ...run, holds: false };

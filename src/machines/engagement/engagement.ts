@@ -48,11 +48,13 @@ export function explainEngagement(input: EngagementInput): Explanation {
       continue;
     }
     const matched = rung.test(ladderCase);
+    const shares = rung.shares?.(ladderCase);
     rungs.push({
       tier,
       rule,
       outcome: matched ? "matched" : "passed",
       fact: rung.fact(ladderCase, matched),
+      ...(shares === undefined ? {} : { shares }),
     });
     if (matched) verdict = verdictOf(rung, ladderCase);
   }
@@ -75,10 +77,17 @@ function verdictOf({ rule, decision }: LadderRung, one: LadderCase): EngagementV
   return { decision, rule, credit, creditExpiresAt };
 }
 
-/** What the decision does to the author's credit. Only the second tier ever touches it. */
+/** Rules by which an author talks with us, beside a credit. */
+export const callRules: readonly Rule[] = ["mention", "reply", "alias"];
+
+/**
+ * What the decision does to the author's credit. Only the second tier touches it, unless the floor is
+ * judged: then who calls us has it, too, until an answer comes.
+ */
 function creditUse(rule: Rule, one: LadderCase): CreditUse {
   if (rule === "addressed-elsewhere") return "kept";
+  if (one.judgesFloor && !one.input.message.isDirect && callRules.includes(rule)) return "slid";
   if (rule !== "sticky") return "none";
   if (one.credit === "held") return "held";
-  return one.input.rules.stickiness.mode === "sliding" ? "slid" : "consumed";
+  return one.input.rules.stickiness.mode === "one-shot" ? "consumed" : "slid";
 }

@@ -3,7 +3,9 @@
  * not "mention: false"). Facts are made only when a person asks why, and names in them are labels:
  * one line, no tricks.
  */
+import type { FloorFact } from "../../domain/floor.ts";
 import { oneLine } from "../../domain/sanitize.ts";
+import { floorShares } from "./floor-facts.ts";
 import type { LadderCase } from "./ladder-input.ts";
 
 export type Fact = (one: LadderCase, matched: boolean) => string;
@@ -76,10 +78,27 @@ export const addressedElsewhere: Fact = (one, matched) => {
 export const sticky: Fact = (one) => {
   if (one.credit === "none") return noCredit(one);
   if (one.credit === "held") return `${authorName(one)} is held by a turn under way`;
+  if (one.judgesFloor) return floor(one);
   const { credits, message, now } = one.input;
   const left = (credits[message.authorId] ?? now) - now;
   return `credit of ${authorName(one)}, ${clockTime(left)} left`;
 };
+
+/** "2 lines by others since our answer, Ann was addressed by others: 0.71, needs 0.40" */
+function floor(one: LadderCase): string {
+  const { row, others, who } = floorCaseOf(one);
+  const counted = others === 1 ? "1 line by others" : `${others} lines by others`;
+  const since = row.answered ? "our answer" : "their call";
+  const addressed = row.addressed === 0 ? `nobody addressed ${who}` : `others addressed ${who}`;
+  const share = `${one.probability.toFixed(2)}, needs ${one.threshold.toFixed(2)}`;
+  return `${counted} since ${since}, ${addressed}: ${share}`;
+}
+
+const floorCaseOf = (one: LadderCase) => one.floorCase(authorName(one));
+
+/** Each fact that was weighed, where the floor was. */
+export const stickyShares = (one: LadderCase): readonly FloorFact[] | undefined =>
+  one.judgesFloor && one.credit !== "none" ? floorShares(floorCaseOf(one)) : undefined;
 
 export const alias: Fact = (one) => {
   const { aliases } = one.input.rules;

@@ -5,9 +5,13 @@
  * whether the author is credited), each worked out at most once and only when a rung gets that far.
  * A case lives for one decision and is never kept.
  */
-import type { EngagementInput, Trigger } from "../../domain/decision.ts";
+import type { EngagementInput, Participant, Trigger } from "../../domain/decision.ts";
+import { emptyFloors, floorThreshold } from "../../domain/floor.ts";
 import { containsFolded, containsFoldedWord, fold } from "../../domain/fold-text.ts";
 import { limits } from "../../domain/limits.ts";
+import { countTalks, rowOf, unknownFloor } from "./floor.ts";
+import { type FloorCase, floorProbability } from "./floor-facts.ts";
+import { wordsOfLine } from "./floor-words.ts";
 import { countHumans, isFreshAndComplete, isMultiHumanGroup } from "./humans.ts";
 import { holdsCredit } from "./sticky.ts";
 
@@ -18,6 +22,20 @@ export type CreditState = "live" | "held" | "none";
 const wholeWordCharsMax = 2;
 /** Scripts that put no space between a name and what follows it ("토토야", "小白在吗"). */
 const unspaced = /^[\p{scx=Hangul}\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}]+$/u;
+
+/** UTF-16 units. Shorter names of people are words by chance too often. */
+const otherNameUnitsMin = 3;
+
+const foldedNames = new WeakMap<Participant, string>();
+
+/** A participant's name as it is compared. The record of one who is silent stays the same object. */
+function foldName(participant: Participant): string {
+  const known = foldedNames.get(participant);
+  if (known !== undefined) return known;
+  const folded = fold(participant.name.slice(0, limits.labelUnitsMax)).trim();
+  foldedNames.set(participant, folded);
+  return folded;
+}
 
 const foldedAliases = new WeakMap<readonly string[], readonly string[]>();
 
@@ -45,6 +63,10 @@ function matchesInWords(folded: string): boolean {
   return [...folded].length > wholeWordCharsMax || unspaced.test(folded);
 }
 
+/** The first four words of a text: where somebody is addressed together with others. */
+const head = /^\s*(?:\S+\s+){0,3}\S*/;
+const headOf = (text: string) => head.exec(text)?.[0] ?? "";
+
 export class LadderCase {
   readonly input: EngagementInput;
   /** Sticky, alias and always are off where only rule 1 and solo-human may engage. */
@@ -58,6 +80,7 @@ export class LadderCase {
   #alias: number | undefined;
   #peer: string | null | undefined;
   #credit: CreditState | undefined;
+  #probability: number | undefined;
 
   constructor(input: EngagementInput) {
     this.input = input;
@@ -99,14 +122,62 @@ export class LadderCase {
     const { rules, message, credits, held, now } = this.input;
     if (!rules.stickiness.enabled) return "none";
     if (holdsCredit(credits, message.authorId, now)) return "live";
+    if (this.judgesFloor) return "none";
     return rules.stickiness.holdDuringTurn && held.includes(message.authorId) ? "held" : "none";
   }
 
   /** Index of the first alias in the text, or -1. */
   get alias(): number {
     const { aliases } = this.input.rules;
-    this.#alias ??= aliases.length === 0 ? -1 : aliasIn(this.#folded(), aliases);
+    this.#alias ??= aliases.length === 0 ? -1 : this.#findAlias(aliases);
     return this.#alias;
+  }
+
+  /** Where the floor is judged, a name inside another word ("ud" in "sudo") is no call. */
+  #findAlias(aliases: readonly string[]): number {
+    if (!this.judgesFloor) return aliasIn(this.#folded(), aliases);
+    const { mentionsOthers } = this.input.message;
+    const text = mentionsOthers ? headOf(this.#folded()) : this.#folded();
+    return foldAliases(aliases).findIndex((alias) =>
+      unspaced.test(alias) ? containsFolded(text, alias) : containsFoldedWord(text, alias),
+    );
+  }
+
+  /** A credit alone does not engage: facts have to say that the author still talks with us. */
+  get judgesFloor(): boolean {
+    const { mode, enabled } = this.input.rules.stickiness;
+    return mode === "floor" && enabled;
+  }
+
+  /** How sure to be that a line goes on with our talk. */
+  get threshold(): number {
+    return this.input.rules.stickiness.threshold ?? floorThreshold;
+  }
+
+  /** How sure we are; 1 where the floor is not judged. */
+  get probability(): number {
+    this.#probability ??= this.judgesFloor ? floorProbability(this.floorCase("")) : 1;
+    return this.#probability;
+  }
+
+  /** The line before the floor. @param who its author, as facts name them */
+  floorCase(who: string): FloorCase {
+    const { message, credits, floors = emptyFloors, rules, now } = this.input;
+    const endsAt = credits[message.authorId] ?? now;
+    const known = rowOf(floors.rows, message.authorId);
+    const row = known ?? unknownFloor(floors, endsAt - rules.stickiness.windowMs);
+    return {
+      row,
+      who,
+      now,
+      others: Math.max(0, floors.heard - row.heard - row.own),
+      talks: countTalks(floors, message.authorId, now),
+      spokeAt: floors.spokeAt === 0 ? row.since : floors.spokeAt,
+      length: message.text.length,
+      namesOther: this.#namesSomebody(),
+      hasName: this.alias !== -1,
+      words: wordsOfLine(this.#folded()),
+    };
   }
 
   /** Name of the first peer bot in the text, as it was observed, or null. */
@@ -126,6 +197,17 @@ export class LadderCase {
       if (contained) return name;
     }
     return null;
+  }
+
+  /** Contains the name of somebody else here, as a word. */
+  #namesSomebody(): boolean {
+    const { room, message } = this.input;
+    const text = this.#folded();
+    return room.participants.some((one) => {
+      if (one.id === message.authorId) return false;
+      const name = foldName(one);
+      return name.length >= otherNameUnitsMin && containsFoldedWord(text, name);
+    });
   }
 
   /** Replies to someone else's message where we are not part of the talk. */

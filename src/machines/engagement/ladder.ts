@@ -8,6 +8,7 @@
  * and says that it is off.
  */
 import type { Rule, Trigger } from "../../domain/decision.ts";
+import type { FloorFact } from "../../domain/floor.ts";
 import * as facts from "./ladder-facts.ts";
 import type { LadderCase } from "./ladder-input.ts";
 
@@ -18,6 +19,8 @@ export interface LadderRung {
   readonly test: (one: LadderCase) => boolean;
   /** What was found, in plain words; `matched` is what the test said. */
   readonly fact: (one: LadderCase, matched: boolean) => string;
+  /** Where several facts are weighed: each with its share; undefined: not for this message. */
+  readonly shares?: (one: LadderCase) => readonly FloorFact[] | undefined;
 }
 
 /** Why a rung is off for this message, in words; null: it is on. */
@@ -40,7 +43,7 @@ interface RungSpec extends Omit<LadderRung, "fact"> {
 }
 
 /** Puts the switches in front of a rung's test and of its fact. */
-function rung({ switches, test, fact, ...row }: RungSpec): LadderRung {
+function rung({ switches, test, fact, shares, ...row }: RungSpec): LadderRung {
   const off = (one: LadderCase) => {
     for (const say of switches) {
       const words = say(one);
@@ -53,6 +56,7 @@ function rung({ switches, test, fact, ...row }: RungSpec): LadderRung {
     // Nearly every message is unrestricted: then no switch needs to be asked.
     test: (one) => (one.unrestricted || off(one) === null) && test(one),
     fact: (one, matched) => (matched ? fact(one, true) : (off(one) ?? fact(one, false))),
+    ...(shares && { shares: (one) => (off(one) === null ? shares(one) : undefined) }),
   };
 }
 
@@ -108,8 +112,9 @@ const upToPeers: readonly LadderRung[] = [
     rule: "sticky",
     decision: "engage",
     switches: [notInMention, notExplicit, notInBroadcast],
-    test: (one) => one.credit !== "none",
+    test: (one) => one.credit !== "none" && one.probability >= one.threshold,
     fact: facts.sticky,
+    shares: facts.stickyShares,
   }),
   rung({
     tier: 3,

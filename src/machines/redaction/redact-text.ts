@@ -8,6 +8,7 @@ import { agentOf, type EarshotConfig, namesInRooms } from "../../domain/config/i
 import { claimIn } from "../access/codes.ts";
 import { saysStop } from "../commands/abort-words.ts";
 import { commandList, commandNamed } from "../commands/table.ts";
+import { floorWords } from "../engagement/floor-words.ts";
 import { lowered, Pseudonyms } from "./pseudonyms.ts";
 
 /** A run of what is replaced as one. */
@@ -27,6 +28,8 @@ const commandWords: ReadonlySet<string> = new Set(
     "summarize show get set unset reset add remove list once session status audio tagged"
   ).split(" "),
 );
+/** What lines begin with and say when they go on with a talk: decisions depend on it. */
+const keptWords: ReadonlySet<string> = new Set(floorWords);
 const commandNames: ReadonlySet<string> = new Set(
   commandList.flatMap(([name, { aliases }]) => [name, ...aliases]),
 );
@@ -59,7 +62,7 @@ export class TextRedactor {
     );
     this.#stopWords = config.commands.stopWords;
     this.#orders = [...config.commands.stopWords, ...config.session.resetTriggers].map(lowered);
-    this.#taken = new Set([...this.#plainNames, ...this.#orders, ...commandNames]);
+    this.#taken = new Set([...this.#plainNames, ...this.#orders, ...commandNames, ...keptWords]);
     this.#words = new Pseudonyms(key, (word) => this.#isTaken(word));
   }
 
@@ -103,7 +106,8 @@ export class TextRedactor {
 
   #between(text: string, isOrder: boolean): string {
     return text.replaceAll(wordRun, (word) =>
-      isOrder && (commandWords.has(word.toLowerCase()) || /^\d/u.test(word))
+      keptWords.has(word.toLowerCase()) ||
+      (isOrder && (commandWords.has(word.toLowerCase()) || /^\d/u.test(word)))
         ? word
         : this.#words.word(word),
     );

@@ -8,6 +8,7 @@
  */
 import { z } from "zod";
 import type { Participant } from "../../domain/decision.ts";
+import { emptyFloors, type FloorLedger } from "../../domain/floor.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { BufferEntry } from "../batching/context-buffer.ts";
 import type { Note } from "../batching/notes.ts";
@@ -121,6 +122,12 @@ const table: { readonly [Name in keyof StoredContext]: Field<StoredContext[Name]
           return [id ?? String(author), base + ends];
         }),
       ),
+  ),
+  /** Rows as pairs: an author may be called like a property of every object. */
+  floors: field("fl", form.floors)(
+    (floors: FloorLedger) =>
+      floors === emptyFloors ? undefined : { ...floors, rows: Object.entries(floors.rows) },
+    ({ rows, ...counts }) => ({ ...counts, rows: Object.fromEntries(rows) }),
   ),
   counters: field("g", z.tuple([count, z.array(millis)]))(
     ({ consecutive, window }, base) =>

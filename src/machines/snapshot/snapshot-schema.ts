@@ -6,6 +6,7 @@
  */
 import { z } from "zod";
 import { activations } from "../../domain/decision.ts";
+import { lastLines } from "../../domain/floor.ts";
 import { chatKindSchema } from "../../domain/message.ts";
 
 export const millis = z.number().int();
@@ -91,6 +92,13 @@ export const run = z.strictObject({
       kind: z.enum(["reply", "notice", "aside"]),
       mentions: z.array(z.string()),
       draft: z.literal(true).exactOptional(),
+      gist: z
+        .strictObject({
+          names: z.array(z.string()),
+          words: z.array(count).readonly(),
+          asks: z.boolean(),
+        })
+        .exactOptional(),
     }),
   ),
   left: z.literal(true).exactOptional(),
@@ -105,6 +113,28 @@ export const run = z.strictObject({
     .strictObject({ outcome: z.enum(["failed", "cancelled", "expired"]), reason: z.string() })
     .exactOptional(),
   reported: z.literal(true).exactOptional(),
+});
+const floor = z.strictObject({
+  since: millis,
+  answered: z.boolean(),
+  heard: count,
+  exchanges: count,
+  asked: z.boolean(),
+  named: z.boolean(),
+  words: z.array(count).readonly(),
+  own: count,
+  elsewhere: count,
+  addressed: count,
+  addressedAt: millis,
+  lastAt: millis,
+  last: z.enum(lastLines),
+  calls: count,
+  plain: count,
+});
+export const floors = z.strictObject({
+  heard: count,
+  spokeAt: millis,
+  rows: z.array(z.tuple([z.string(), floor])),
 });
 export const prompt = z.strictObject({ seq, route });
 export const relay = z.strictObject({

@@ -85,6 +85,7 @@ test("every combination of facts, in every activation, comes to the reference's 
       const facts = {
         ...on,
         judge: false,
+        credited: on.live,
         unknownThread: on.unknownThread && !on.dm,
         isDirect: on.dm,
         humans: on.crowd ? 2 : 1,

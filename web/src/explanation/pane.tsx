@@ -9,6 +9,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Why } from "../../../src/daemon/api-types/runtime.ts";
 import type { Decision, Explanation, Rule, Rung } from "../../../src/domain/decision.ts";
+import { signedShare } from "../../../src/domain/floor.ts";
 import { countdown, people, shownName, shownText } from "../lib/sanitize.ts";
 import { Chip } from "../ui/chip.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -170,7 +171,21 @@ function RungRow({ rung, decision, opensTier }: RungRowProps) {
         <span class="sr">{outcomes[rung.outcome]}</span>
       </span>
       <span class="rule">{rung.rule}</span>
-      <bdi class="fact">{shownText(rung.fact)}</bdi>
+      <div class="fact">
+        <bdi>{shownText(rung.fact)}</bdi>
+        {rung.shares && (
+          <table class="shares" aria-label="Each fact with its share">
+            {rung.shares.map(({ fact, share }) => (
+              <tr key={fact} class={share < 0 ? "against" : "for"}>
+                <td class="num">{signedShare(share)}</td>
+                <td>
+                  <bdi>{shownText(fact)}</bdi>
+                </td>
+              </tr>
+            ))}
+          </table>
+        )}
+      </div>
     </li>
   );
 }

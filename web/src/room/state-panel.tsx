@@ -169,7 +169,17 @@ function waitingWords(batches: readonly RoomBatch[], now: number): string {
     .join("; ");
 }
 
-const modes: Readonly<Record<string, string>> = { "one-shot": "one-shot", sliding: "sliding" };
+/** What a credit is good for. */
+const stickinessText = (mode: string): string =>
+  mode === "floor"
+    ? "their next lines engage without a mention while they go on with that talk."
+    : "their next line engages without a mention.";
+
+const modes: Readonly<Record<string, string>> = {
+  "one-shot": "one-shot",
+  sliding: "sliding",
+  floor: "floor",
+};
 
 function Credits({ state, now }: StateProps) {
   const { credits, stickiness } = state;
@@ -179,8 +189,8 @@ function Credits({ state, now }: StateProps) {
     <Panel title="Sticky credits" end={end}>
       {live.length === 0 ? (
         <p class="none">
-          No credits. When the agent answers someone, they get one: their next line engages without
-          a mention.
+          No credits. When the agent answers someone, they get one:{" "}
+          {stickinessText(stickiness.mode)}
         </p>
       ) : (
         <ul class="credits">

@@ -7,6 +7,7 @@
 import pico from "picocolors";
 import type { Why } from "../../../actors/protocol/runtime.ts";
 import type { Rung, Verdict } from "../../../domain/decision.ts";
+import { signedShare } from "../../../domain/floor.ts";
 import type { Millis } from "../../../domain/message.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 import { levelWords } from "../../../domain/session.ts";
@@ -74,11 +75,15 @@ function verdictLine({ recorded, explanation, admission, ordered }: Why, paint: 
 function ladder(rungs: readonly Rung[], paint: Paint): string {
   let tier = 0;
   return rungs
-    .map((rung) => {
+    .flatMap((rung) => {
       const number = rung.tier === tier ? " " : String(rung.tier);
       tier = rung.tier;
       const line = `${mark(rung)} ${rung.rule.padEnd(ruleUnits)} ${rung.fact}`;
-      return `${number} ${ink(rung, paint)(line)}`;
+      const shares = (rung.shares ?? []).map(
+        ({ fact, share }) =>
+          `${" ".repeat(ruleUnits + rungMarkUnits)}${signedShare(share)}  ${fact}`,
+      );
+      return [`${number} ${ink(rung, paint)(line)}`, ...shares.map((one) => paint.dim(one))];
     })
     .join("\n");
 }

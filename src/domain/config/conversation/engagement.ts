@@ -5,7 +5,8 @@
  * follow the same rules as people except the last.
  */
 import { z } from "zod";
-import { activations, broadcasts, triggers } from "../../decision.ts";
+import { activations, broadcasts, stickinessModes, triggers } from "../../decision.ts";
+import { floorThreshold } from "../../floor.ts";
 import { limits } from "../../limits.ts";
 import { judge } from "./judge.ts";
 import { count, ms, section } from "./section.ts";
@@ -17,13 +18,26 @@ const stickiness = section(
       .describe("Whether an author who was answered may continue without a mention."),
     windowMs: ms.describe("How long after a reply a follow-up needs no mention."),
     mode: z
-      .enum(["one-shot", "sliding"])
-      .describe("`one-shot`: spent when it engages; `sliding`: renewed by each follow-up."),
+      .enum(stickinessModes)
+      .describe(
+        "`floor`: facts decide whether the author still talks with the agent; `one-shot`: a credit is spent when it engages; `sliding`: renewed by each follow-up.",
+      ),
+    threshold: z
+      .number()
+      .min(0)
+      .max(1)
+      .describe("Of `floor`: how sure to be that a line goes on with the talk, 0 to 1."),
     holdDuringTurn: z
       .boolean()
       .describe("Authors of a pending or running turn hold a credit until it ends."),
   },
-  { enabled: true, windowMs: 900_000, mode: "one-shot", holdDuringTurn: true },
+  {
+    enabled: true,
+    windowMs: 900_000,
+    mode: "floor",
+    threshold: floorThreshold,
+    holdDuringTurn: true,
+  },
 );
 const stickinessHelp = "Follow-ups without a mention after an answer.";
 const own = section(
