@@ -206,7 +206,7 @@ describe("a world", () => {
     await world.crash("process");
     await world.sleep();
     const [credited] = await world.say("bo", "and you?");
-    expect(credited).toMatchObject({ rule: "sticky", credit: "consumed" });
+    expect(credited).toMatchObject({ rule: "sticky", credit: "slid" });
     await world.configure({ ...config, engagement: { activation: "always" } });
     await world.crash("host");
     const [plain] = await world.say("cy", "me too");

@@ -10,6 +10,7 @@ import { redacted } from "../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../src/daemon/replay/simulate.ts";
 import { parseScenario, scenarioOf } from "../../src/domain/scenario/read-scenario.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
+import { floorWords } from "../../src/machines/engagement/floor-words.ts";
 import { property } from "../support/property.ts";
 import { decisions, ends, play, sends } from "../support/replay/replay.ts";
 import { rounds } from "../support/rounds.ts";
@@ -191,7 +192,13 @@ describe("a recording of a room with crashes", () => {
     "has a turn end when it did, after a %s went down",
     async (crash) => {
       const { was, lines } = await recorded([
-        { earshot: 1, config: { agents: { list: [{ id: "main", name: "Scout" }] } } },
+        {
+          earshot: 1,
+          config: {
+            agents: { list: [{ id: "main", name: "Scout" }] },
+            engagement: { stickiness: { mode: "one-shot" } },
+          },
+        },
         { t: 0, membership: { channel: "irc", chat: { id: "g", kind: "group" }, humans: 5 } },
         { t: 0, agent: { runs: [{ steps: [{ waitMs: 3_000 }, { text: "Later." }] }] } },
         heard(1, "m1", { mentions: [{ id: "self", isSelf: true }] }),
@@ -242,8 +249,9 @@ describe("a redacted scenario", () => {
       );
     const said = room.slice(1).flatMap((line) => texts(line));
     const left = (await inOtherWords(room)).slice(1).flatMap((line) => texts(line));
-    // Beside names of ours: the silent token, and what the simulator calls what it has sent.
-    const kept = new Set(["scout", "reply", "sent"]);
+    // Beside names of ours: the silent token, what the simulator calls what it has sent, and words by
+    // which mode "floor" decides.
+    const kept = new Set(["scout", "reply", "sent", ...floorWords]);
     for (const word of words(said)) if (!kept.has(word)) expect(words(left)).not.toContain(word);
   });
 });
