@@ -91,7 +91,7 @@ class Search {
   readonly #target: Target;
   readonly #folds: Folds;
   readonly #counts: FoldCounts;
-  readonly #stickiness: EarshotConfig["engagement"]["stickiness"];
+  readonly #stickiness: ReturnType<typeof stickinessOf>;
   readonly #given: Choice;
   readonly #names: readonly string[];
   readonly #seen = new Map<string, Choice>();

@@ -4,7 +4,8 @@
  * One table names the settings and the values that are tried. A choice has a value for each, and the
  * agent's extra names; its edits are what differs from the given config.
  */
-import type { EarshotConfig } from "../config/index.ts";
+import { type EngagementInput, stickinessModes } from "../decision.ts";
+import { floorThreshold } from "../floor.ts";
 
 /** A value of each dimension that applies, and the names besides the agent's own. */
 export interface Choice {
@@ -19,7 +20,7 @@ export interface Edit {
   readonly after: unknown;
 }
 
-type Stickiness = EarshotConfig["engagement"]["stickiness"];
+type Stickiness = EngagementInput["rules"]["stickiness"];
 type Values = Choice["values"];
 
 interface Dimension {
@@ -35,7 +36,7 @@ interface Dimension {
 const dimensions: readonly Dimension[] = [
   {
     name: "mode",
-    values: ["off", "one-shot", "sliding"],
+    values: ["off", ...stickinessModes],
     of: ({ enabled, mode }) => (enabled ? mode : "off"),
     settings: (mode) => (mode === "off" ? { enabled: false } : { enabled: true, mode }),
     applies: () => true,
@@ -46,6 +47,13 @@ const dimensions: readonly Dimension[] = [
     of: ({ windowMs }) => windowMs,
     settings: (windowMs) => ({ windowMs }),
     applies: ({ mode }) => mode !== "off",
+  },
+  {
+    name: "threshold",
+    values: [0.3, 0.4, 0.5, 0.6, 0.7],
+    of: ({ threshold }) => threshold ?? floorThreshold,
+    settings: (threshold) => ({ threshold }),
+    applies: ({ mode }) => mode === "floor",
   },
 ];
 
