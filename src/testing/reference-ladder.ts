@@ -142,7 +142,7 @@ export function ladderFacts(input: EngagementInput, talks = unknownTalk(input)):
       endsAt !== undefined &&
       now < endsAt &&
       (!judges || talks.probability(judgedLine(input)) >= (sticky.threshold ?? floorThreshold)),
-    held: sticky.enabled && !judges && sticky.holdDuringTurn && held.includes(message.authorId),
+    held: sticky.enabled && sticky.holdDuringTurn && held.includes(message.authorId),
     alias: judges
       ? called(text, message.mentionsOthers, rules.aliases)
       : rules.aliases.some(
@@ -212,7 +212,8 @@ export function referenceVerdict(
   const calls = rule === "mention" || rule === "reply" || rule === "alias";
   const slides = enabled && mode === "floor" && calls && !facts.isDirect;
   if (rule !== "sticky" && !slides) return { decision, rule, credit: "none" };
-  if (rule === "sticky" && !facts.live) return { decision, rule, credit: "held" };
+  const isHeld = facts.held && (!facts.live || mode === "floor");
+  if (rule === "sticky" && isHeld) return { decision, rule, credit: "held" };
   if (mode === "one-shot") return { decision, rule, credit: "consumed" };
   const creditExpiresAt = input.now + input.rules.stickiness.windowMs;
   return { decision, rule, credit: "slid", creditExpiresAt };

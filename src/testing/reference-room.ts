@@ -32,6 +32,7 @@ export class ReferenceConversation {
   readonly pending = new Map<string, string>();
   /** Threads in which one of our messages was delivered. */
   readonly ownThreads = new Set<string>();
+  #started: ReadonlySet<string> = new Set();
   readonly #talks = new ReferenceTalks();
   /** Ids of the latest messages of a group, for replies that name nothing else. */
   #heard: string[] = [];
@@ -115,6 +116,11 @@ export class ReferenceConversation {
       if ((this.credits.get(author) ?? 0) <= at) this.#talks.end(author);
   }
 
+  /** A turn has begun with these messages: where the floor is judged they hold nobody any more. */
+  started(ids: readonly string[]): void {
+    this.#started = new Set(ids);
+  }
+
   /** A turn has finished these messages, or they were dropped: they hold their authors no more. */
   settled(ids: readonly string[]): void {
     for (const id of ids) this.pending.delete(id);
@@ -156,7 +162,9 @@ export class ReferenceConversation {
         botInThread: thread !== null && this.ownThreads.has(thread.id),
       },
       credits: Object.fromEntries(this.credits),
-      held: [...this.pending.values()],
+      held: [...this.pending].flatMap(([id, author]) =>
+        this.#judgesFloor && this.#started.has(id) ? [] : author,
+      ),
       now,
     };
   }

@@ -72,8 +72,10 @@ class Comparison {
     if ("out" in line) {
       const { status, thread, t: at, text } = line;
       if (status === "sent") known.delivered(batch.map(this.#author), { thread, at, text });
-    } else if (line.event === "agent_start") this.#batches.set(line.key, line.batch);
-    else if (line.event === "agent_end") known.settled(batch);
+    } else if (line.event === "agent_start") {
+      this.#batches.set(line.key, line.batch);
+      known.started(line.batch);
+    } else if (line.event === "agent_end") known.settled(batch);
     else if (line.event === "dropped") known.settled([line.message]);
   }
 

@@ -18,6 +18,7 @@ import { countPeerTurn, type GuardCounters, noCounters } from "../engagement/loo
 import { signalsOf } from "../engagement/signals.ts";
 import type { ConversationEvent, JudgeAnswered, MessageReceived } from "../events/events.ts";
 import { type ConversationContext, threadKey } from "./context.ts";
+import { judgesFloor } from "./delivery-actions.ts";
 import { type AnalyzedAnswer, analyzeAnswer, gistOf, hasMedia } from "./judge-actions.ts";
 
 export interface MessageAnalysis {
@@ -122,10 +123,15 @@ function inputOf(
     rules: settings.engagement,
     room: { participants, membership, botInThread: hasSpokenInThread(context, event.message) },
     credits: context.ledger,
-    ...(settings.engagement.stickiness.mode === "floor" ? { floors: context.floors } : {}),
-    held: heldAuthors(context),
+    ...heldOrJudged(context),
     now: event.at,
   };
+}
+
+/** Where the floor is judged only those are held whose turn has not begun: their lines go with it. */
+function heldOrJudged(context: ConversationContext): Pick<EngagementInput, "held" | "floors"> {
+  if (!judgesFloor(context)) return { held: heldAuthors(context) };
+  return { held: heldAuthors({ ...context, run: null }), floors: context.floors };
 }
 
 /** Authors of batches that wait and of the turn under way, unless the agent has backed off. */

@@ -98,7 +98,7 @@ const floorCaseOf = (one: LadderCase) => one.floorCase(authorName(one));
 
 /** Each fact that was weighed, where the floor was. */
 export const stickyShares = (one: LadderCase): readonly FloorFact[] | undefined =>
-  one.judgesFloor && one.credit !== "none" ? floorShares(floorCaseOf(one)) : undefined;
+  one.judgesFloor && one.credit === "live" ? floorShares(floorCaseOf(one)) : undefined;
 
 export const alias: Fact = (one) => {
   const { aliases } = one.input.rules;

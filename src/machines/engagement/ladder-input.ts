@@ -121,9 +121,10 @@ export class LadderCase {
   #findCredit(): CreditState {
     const { rules, message, credits, held, now } = this.input;
     if (!rules.stickiness.enabled) return "none";
+    const isHeld = rules.stickiness.holdDuringTurn && held.includes(message.authorId);
+    if (isHeld && this.judgesFloor) return "held";
     if (holdsCredit(credits, message.authorId, now)) return "live";
-    if (this.judgesFloor) return "none";
-    return rules.stickiness.holdDuringTurn && held.includes(message.authorId) ? "held" : "none";
+    return isHeld ? "held" : "none";
   }
 
   /** Index of the first alias in the text, or -1. */
@@ -154,9 +155,10 @@ export class LadderCase {
     return this.input.rules.stickiness.threshold ?? floorThreshold;
   }
 
-  /** How sure we are; 1 where the floor is not judged. */
+  /** How sure we are; 1 where the floor is not judged: who adds to a message is not asked again. */
   get probability(): number {
-    this.#probability ??= this.judgesFloor ? floorProbability(this.floorCase("")) : 1;
+    const isJudged = this.judgesFloor && this.credit !== "held";
+    this.#probability ??= isJudged ? floorProbability(this.floorCase("")) : 1;
     return this.#probability;
   }
 

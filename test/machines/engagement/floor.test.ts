@@ -2,8 +2,8 @@
  * Stickiness mode "floor": what a talk remembers, that more talk of others never makes us bolder, and
  * that the facts shown are the facts that decided.
  */
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import type { EngagementInput } from "../../../src/domain/decision.ts";
 import { emptyFloors, type FloorLedger } from "../../../src/domain/floor.ts";
 import { limits } from "../../../src/domain/limits.ts";
@@ -11,6 +11,7 @@ import { explainEngagement } from "../../../src/machines/engagement/engagement.t
 import { hearLine, keepCredited, noteAnswer } from "../../../src/machines/engagement/floor.ts";
 import { hashesOf, wordsOfLine } from "../../../src/machines/engagement/floor-words.ts";
 import { LadderCase } from "../../../src/machines/engagement/ladder-input.ts";
+import { property } from "../../support/property.ts";
 import { growthOver16, linearMax } from "../../support/runtime/growth.ts";
 
 const people = ["ann", "bo", "cy", "__proto__", "constructor"];
@@ -90,7 +91,7 @@ const sure = (floors: FloorLedger, now: number, author: string, text: string) =>
   new LadderCase(inputOf(floors, now, author, text)).probability;
 
 describe("the floor", () => {
-  test.prop([
+  property([
     fc.array(said, { maxLength: 12 }),
     who,
     texts,
@@ -109,7 +110,7 @@ describe("the floor", () => {
     },
   );
 
-  test.prop([fc.array(said, { maxLength: 12 }), who, texts])(
+  property([fc.array(said, { maxLength: 12 }), who, texts])(
     "the shares that are shown add up to the probability that decided",
     (all, author, text) => {
       const { floors, now } = play(all);
@@ -123,7 +124,7 @@ describe("the floor", () => {
     },
   );
 
-  test.prop([fc.array(said, { maxLength: 60 })])(
+  property([fc.array(said, { maxLength: 60 })])(
     "a talk takes at most 512 bytes beside its author's id, however much is said",
     (all) => {
       for (const row of Object.values(play(all).floors.rows))
@@ -131,7 +132,7 @@ describe("the floor", () => {
     },
   );
 
-  test.prop([fc.array(said, { maxLength: 12 }), fc.subarray(people)])(
+  property([fc.array(said, { maxLength: 12 }), fc.subarray(people)])(
     "a talk ends with its author's credit, and only then",
     (all, credited) => {
       const { floors } = play(all);
@@ -150,6 +151,11 @@ describe("the floor", () => {
     const first = noteAnswer(emptyFloors, { ...answer, at: 1, words: [1, 2] });
     const { rows } = noteAnswer(first, { ...answer, at: 2, words: [3] });
     expect(rows.ann).toMatchObject({ exchanges: 1, words: [3, 1, 2], since: 2 });
+  });
+
+  test("lines go with a message whose turn has not begun, whatever they say", () => {
+    const input = { ...inputOf(emptyFloors, 1_000_000, "ann", "hello bo"), held: ["ann"] };
+    expect(explainEngagement(input).verdict).toMatchObject({ rule: "sticky", credit: "held" });
   });
 
   test("who has a credit and no talk, as after a change of mode, is judged as just answered", () => {
@@ -172,7 +178,7 @@ describe("the floor", () => {
 });
 
 describe("words", () => {
-  test.prop([fc.string({ maxLength: 400 })])("at most sixteen hashes of 16 bits", (text) => {
+  property([fc.string({ maxLength: 400 })])("at most sixteen hashes of 16 bits", (text) => {
     const hashes = hashesOf(text.toLowerCase());
     expect(hashes.length).toBeLessThanOrEqual(limits.floorWordsMax);
     for (const hash of hashes) expect(hash >= 0 && hash <= 0xffff).toBe(true);
