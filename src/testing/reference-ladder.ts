@@ -208,12 +208,9 @@ export function referenceVerdict(
   const rule = referenceRule(facts);
   const decision = engaging.includes(rule) ? "engage" : "observe";
   if (rule === "addressed-elsewhere") return { decision, rule, credit: "kept" };
-  const { enabled, mode } = input.rules.stickiness;
-  const calls = rule === "mention" || rule === "reply" || rule === "alias";
-  const slides = enabled && mode === "floor" && calls && !facts.isDirect;
-  if (rule !== "sticky" && !slides) return { decision, rule, credit: "none" };
-  const isHeld = facts.held && (!facts.live || mode === "floor");
-  if (rule === "sticky" && isHeld) return { decision, rule, credit: "held" };
+  const { mode } = input.rules.stickiness;
+  if (rule !== "sticky") return { decision, rule, credit: "none" };
+  if (facts.held && (!facts.live || mode === "floor")) return { decision, rule, credit: "held" };
   if (mode === "one-shot") return { decision, rule, credit: "consumed" };
   const creditExpiresAt = input.now + input.rules.stickiness.windowMs;
   return { decision, rule, credit: "slid", creditExpiresAt };

@@ -56,7 +56,8 @@ export class ReferenceConversation {
     const { decision, rule, credit } = verdict;
     if (message.chat.kind !== "direct") this.#endTalks(at);
     if (credit === "consumed") this.credits.delete(author.id);
-    if (credit === "slid")
+    const calls = rule === "mention" || rule === "reply" || rule === "alias";
+    if (credit === "slid" || (calls && this.#judgesFloor && message.chat.kind !== "direct"))
       this.credits.set(author.id, at + this.#settings.engagement.stickiness.windowMs);
     if (message.chat.kind !== "direct") this.#noteTalk(message, at, verdict);
     if (!isBot) this.botTurns = 0;

@@ -129,10 +129,12 @@ export function engage(step: Step, event: AnalyzedMessage, work?: AtWork): void 
 
 function useCredit({ context }: Step, { at, message, analysis }: AnalyzedMessage): void {
   const { id } = message.author;
-  const { credit } = analysis.verdict;
+  const { credit, rule } = analysis.verdict;
   const { windowMs } = context.settings.engagement.stickiness;
   if (credit === "consumed") context.ledger = spendCredit(context.ledger, id);
-  if (credit === "slid") context.ledger = grantCredits(context.ledger, [id], at, windowMs);
+  // Where the floor is judged, who calls us has it from then on, and not only from our answer.
+  const calls = message.chat.kind !== "direct" && callRules.includes(rule) && judgesFloor(context);
+  if (credit === "slid" || calls) context.ledger = grantCredits(context.ledger, [id], at, windowMs);
 }
 
 function noteOvertaken({ context }: Step, { message }: Pick<MessageReceived, "message">): void {

@@ -77,16 +77,12 @@ function verdictOf({ rule, decision }: LadderRung, one: LadderCase): EngagementV
   return { decision, rule, credit, creditExpiresAt };
 }
 
-/** Rules by which an author talks with us, beside a credit. */
+/** Rules by which an author calls us. */
 export const callRules: readonly Rule[] = ["mention", "reply", "alias"];
 
-/**
- * What the decision does to the author's credit. Only the second tier touches it, unless the floor is
- * judged: then who calls us has it, too, until an answer comes.
- */
+/** What the decision does to the author's credit. Only the second tier ever touches it. */
 function creditUse(rule: Rule, one: LadderCase): CreditUse {
   if (rule === "addressed-elsewhere") return "kept";
-  if (one.judgesFloor && !one.input.message.isDirect && callRules.includes(rule)) return "slid";
   if (rule !== "sticky") return "none";
   if (one.credit === "held") return "held";
   return one.input.rules.stickiness.mode === "one-shot" ? "consumed" : "slid";

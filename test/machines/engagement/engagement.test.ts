@@ -128,9 +128,7 @@ describe("invariant 2: a trigger that is on always engages", () => {
     const { decision, rule, credit } = decideEngagement(one);
     expect(decision).toBe("engage");
     expect(isStructural(rule)).toBe(true);
-    const { enabled, mode } = one.rules.stickiness;
-    const slides = enabled && mode === "floor" && !one.message.isDirect;
-    expect(credit).toBe(slides && rule !== "dm" ? "slid" : "none");
+    expect(credit).toBe("none");
   });
 
   test("a mention without its trigger does not engage by it", () => {
