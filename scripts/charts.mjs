@@ -1,5 +1,6 @@
 // `node scripts/charts.mjs`: draws docs/pictures/machines/ from the machines' definitions, so that no
-// picture shows a state or an event that is not there. `--check`: only compares, and fails with the
+// picture shows a state or an event that is not there, and docs/pictures/quality.svg from the table in
+// docs/quality.md. `--check`: only compares, and fails with the
 // command to run when a picture is stale. `--into DIR` takes another folder.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -7,6 +8,7 @@ import { parseArgs } from "node:util";
 import ELK from "elkjs";
 import { tsImport } from "tsx/esm/api";
 import { chartOf } from "./charts/graph.mjs";
+import { qualitySvg } from "./charts/quality.mjs";
 import { svgOf } from "./charts/svg.mjs";
 import { root } from "./prepare.mjs";
 
@@ -50,9 +52,17 @@ const { values } = parseArgs({
 });
 const folder = values.into ?? join(root, "docs", "pictures", "machines");
 if (!values.check) mkdirSync(folder, { recursive: true });
-for (const picture of pictures) {
-  const path = join(folder, `${picture.name}.svg`);
-  const drawn = await draw(picture);
+const drawings = pictures.map((picture) => ({
+  path: join(folder, `${picture.name}.svg`),
+  drawn: () => draw(picture),
+}));
+if (values.into === undefined)
+  drawings.push({
+    path: join(root, "docs", "pictures", "quality.svg"),
+    drawn: async () => qualitySvg(readFileSync(join(root, "docs", "quality.md"), "utf8")),
+  });
+for (const { path, drawn: drawing } of drawings) {
+  const drawn = await drawing();
   if (!values.check) writeFileSync(path, drawn);
   else {
     let now = "";
