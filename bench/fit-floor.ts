@@ -6,7 +6,7 @@
  * Logistic regression by Newton's method with a small ridge, on the lines that the conversation
  * machine itself puts before the floor, of each agent in each room. Facts that grow with lines of
  * others get no positive weight, our name no negative one. What was engaged changes what is
- * remembered, so run it until hardly anything changes: three times from any start. Same rooms, same weights.
+ * remembered, so run it until almost nothing changes: three times from any start. Same rooms, same weights.
  * Then choose the threshold on other rooms with `earshot eval` (docs/quality.md).
  *
  * The weights in the repository were fitted on 153 rooms of #ubuntu with annotated replies

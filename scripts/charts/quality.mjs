@@ -74,12 +74,8 @@ function iso(f1) {
 function point(row, kind, text) {
   const [cx, cy] = at(row);
   const dot = `<circle class="${kind}" cx="${cx}" cy="${cy}" r="5"/>`;
-  return text === ""
-    ? [dot]
-    : [
-        dot,
-        `<text class="name" x="${cx}" y="${Number(cy) + 22}" text-anchor="middle">${text}</text>`,
-      ];
+  const where = `x="${Number(cx) - 8}" y="${Number(cy) + 20}" text-anchor="end"`;
+  return text === "" ? [dot] : [dot, `<text class="name" ${where}>${text}</text>`];
 }
 
 /** @param page the text of docs/quality.md */

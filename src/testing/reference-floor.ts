@@ -2,7 +2,7 @@
  * The floor as a reference model
  * ==============================
  * A second implementation of what stickiness mode "floor" judges by: all lines and answers are kept,
- * and each fact is counted from them anew (docs/guide/engagement.md). Only the table of weights is
+ * and each fact is counted from them each time (docs/guide/engagement.md). Only the table of weights is
  * the runtime's own.
  */
 import { limits } from "../domain/limits.ts";

@@ -62,7 +62,7 @@ export function recordDecision({ context, effects }: Step, event: AnalyzedMessag
   if (analysis.isNew) effects.push({ type: "membership.refresh", route: routeOf(message) });
 }
 
-/** Who spoke to whom, where the floor is judged. */
+/** Who addressed which author, where the floor is judged. */
 function noteFloor(context: Step["context"], { at, message, analysis }: AnalyzedMessage): void {
   if (!judgesFloor(context)) return;
   const { verdict } = analysis;

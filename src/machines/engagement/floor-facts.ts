@@ -1,8 +1,8 @@
 /**
  * Does this line go on with our talk?
  * ===================================
- * A logistic regression on facts that the conversation has anyway: who spoke since our answer, to
- * whom, how long ago, and how the line begins. Each fact is a row of a table: what it measures, and
+ * A logistic regression on facts that the conversation has anyway: who spoke since our answer, for
+ * which author, how long ago, and how the line begins. Each fact is a row of a table: what it measures, and
  * how it is said. The weights are fitted by `scripts/fit-floor.mjs` on rooms that people wrote
  * (docs/quality.md) and stand in floor-weights.ts.
  *

@@ -14,7 +14,7 @@ import type { StickyLedger } from "./sticky.ts";
 export interface HeardLine {
   readonly author: AuthorId;
   readonly at: Millis;
-  /** Whom it mentions or replies to, ourselves left out. */
+  /** The authors that it mentions or replies to, ourselves left out. */
   readonly addresses: readonly AuthorId[];
   readonly engaged: boolean;
   /** It calls us: by a mention, a reply or a name. */
@@ -48,7 +48,7 @@ export function hearLine(floors: FloorLedger, line: HeardLine): FloorLedger {
   return { ...floors, heard: floors.heard + 1, rows };
 }
 
-/** Somebody called us whom we do not talk with yet. The line itself is counted by the caller. */
+/** Somebody new called us. The line itself is counted by the caller. */
 function called({ heard }: FloorLedger, at: Millis): Floor {
   return {
     since: at,
@@ -73,7 +73,7 @@ function called({ heard }: FloorLedger, at: Millis): Floor {
 export interface GivenAnswer {
   readonly at: Millis;
   readonly authors: readonly AuthorId[];
-  /** Those of the authors whom its text names. */
+  /** Those of the authors that its text names. */
   readonly named: readonly AuthorId[];
   readonly words: readonly number[];
   readonly asked: boolean;
