@@ -129,7 +129,7 @@ export class ReferenceTalks {
       addressedFive: within(300),
       addressed: Math.min(3, since.filter(isAddress).length),
       quiet: Math.log1p(Math.min(900, seconds(spoken))),
-      pace: Math.min(30, length / (seconds(startedAt) + 0.5)) / 10,
+      pace: Math.min(30, length / (Math.max(3, seconds(startedAt)) + 0.5)) / 10,
       own: Math.min(4, own.length),
       elsewhere: Math.min(3, own.filter(elsewhere).length),
       lastEngaged: last?.engaged === true ? 1 : 0,

@@ -52,6 +52,10 @@ const isSoon = (one: FloorCase) => one.row.lastAt > 0 && secondsSince(one, one.r
 const isAddressedFor = (one: FloorCase, seconds: number) =>
   one.row.addressedAt > 0 && secondsSince(one, one.row.addressedAt) < seconds;
 const quietMax = 900;
+/** Shorter times almost never occur in the rooms that were fitted: nothing is known about what is faster. */
+const writingSecondsMin = 3;
+const writingSeconds = (one: FloorCase) =>
+  Math.max(writingSecondsMin, secondsSince(one, one.row.since));
 const lines = (count: number) => (count === 1 ? "1 line" : `${count} lines`);
 const ago = (seconds: number) =>
   seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
@@ -92,7 +96,7 @@ export const floorFacts: Readonly<Record<FloorFactName, Measure>> = {
     say: (one) => `we last spoke ${ago(secondsSince(one, one.spokeAt))} ago`,
   },
   pace: {
-    value: (one) => most(one.length / (secondsSince(one, one.row.since) + 0.5), 30) / 10,
+    value: (one) => most(one.length / (writingSeconds(one) + 0.5), 30) / 10,
     say: (one) => `${one.length} characters ${ago(secondsSince(one, one.row.since))} later`,
   },
   own: {

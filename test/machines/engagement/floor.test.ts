@@ -153,6 +153,15 @@ describe("the floor", () => {
     expect(rows.ann).toMatchObject({ exchanges: 1, words: [3, 1, 2], since: 2 });
   });
 
+  test("a follow-up at once after our answer engages, though others spoke in between", () => {
+    const answer = { at: 999_990, authors: ["ann"], named: [], words: [], asked: false };
+    const called = { author: "ann", at: 999_000, addresses: [], engaged: true, calls: true };
+    const other = { author: "bo", at: 999_995, addresses: [], engaged: false, calls: false };
+    const floors = hearLine(noteAnswer(hearLine(emptyFloors, called), answer), other);
+    const input = inputOf(floors, 1_000_000, "ann", "and another thing");
+    expect(explainEngagement(input).verdict).toMatchObject({ decision: "engage", rule: "sticky" });
+  });
+
   test("lines go with a message whose turn has not begun, whatever they say", () => {
     const input = { ...inputOf(emptyFloors, 1_000_000, "ann", "hello bo"), held: ["ann"] };
     expect(explainEngagement(input).verdict).toMatchObject({ rule: "sticky", credit: "held" });

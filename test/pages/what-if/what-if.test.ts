@@ -67,7 +67,7 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     await daemon.start();
     await say(daemon, "m1", "ann", "morning", { mentions: ["bo"] });
     await say(daemon, "m2", "bo", "navi, which branch is on staging?");
-    await say(daemon, "m3", "cy", "\u001b[31mnavi\u202e says hi");
+    await say(daemon, "m3", "cy", "\u001b[31m navi\u202e says hi");
     page = await rig.open(daemon.address("/replay"));
     await page.getByText("Change a rule").waitFor({ timeout: 20_000 });
   });
