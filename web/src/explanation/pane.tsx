@@ -171,21 +171,19 @@ function RungRow({ rung, decision, opensTier }: RungRowProps) {
         <span class="sr">{outcomes[rung.outcome]}</span>
       </span>
       <span class="rule">{rung.rule}</span>
-      <div class="fact">
-        <bdi>{shownText(rung.fact)}</bdi>
-        {rung.shares && (
-          <table class="shares" aria-label="Each fact with its share">
-            {rung.shares.map(({ fact, share }) => (
-              <tr key={fact} class={share < 0 ? "against" : "for"}>
-                <td class="num">{signedShare(share)}</td>
-                <td>
-                  <bdi>{shownText(fact)}</bdi>
-                </td>
-              </tr>
-            ))}
-          </table>
-        )}
-      </div>
+      <bdi class="fact">{shownText(rung.fact)}</bdi>
+      {rung.shares && (
+        <table class="shares" aria-label="Each fact with its share">
+          {rung.shares.map(({ fact, share }) => (
+            <tr key={fact} class={share < 0 ? "against" : "for"}>
+              <td class="num">{signedShare(share)}</td>
+              <td>
+                <bdi>{shownText(fact)}</bdi>
+              </td>
+            </tr>
+          ))}
+        </table>
+      )}
     </li>
   );
 }
