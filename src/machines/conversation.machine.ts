@@ -316,7 +316,7 @@ export const conversationMachine = setup({
             skip: {
               guard: "choosesSilence",
               target: "silenced",
-              actions: ["stopTyping", "updateTyping"],
+              actions: "fallSilent",
             },
           },
         },
@@ -326,7 +326,7 @@ export const conversationMachine = setup({
             skip: {
               guard: "choosesSilence",
               target: "closed",
-              actions: ["stopTyping", "updateTyping"],
+              actions: "fallSilent",
             },
             "lane.granted": { guard: "turnBegins", target: "granting" },
           },

@@ -163,6 +163,11 @@ export class ReferenceTalks {
     ).length;
   }
 
+  /** Whether there is one with them, without an answer so far. */
+  waits(author: string): boolean {
+    return this.holds(author) && this.#sinceOf(author) === this.#beginOf(author);
+  }
+
   /** Whether there is one with them now. */
   holds(author: string): boolean {
     const begin = this.#beginOf(author);

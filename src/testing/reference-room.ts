@@ -122,6 +122,15 @@ export class ReferenceConversation {
     this.#started = new Set(ids);
   }
 
+  /** A turn ended without a word: who has only called us has no credit by that. */
+  stayedSilent(authors: readonly string[]): void {
+    for (const author of authors)
+      if (this.#judgesFloor && this.#talks.waits(author)) {
+        this.credits.delete(author);
+        this.#talks.end(author);
+      }
+  }
+
   /** A turn has finished these messages, or they were dropped: they hold their authors no more. */
   settled(ids: readonly string[]): void {
     for (const id of ids) this.pending.delete(id);

@@ -75,8 +75,11 @@ class Comparison {
     } else if (line.event === "agent_start") {
       this.#batches.set(line.key, line.batch);
       known.started(line.batch);
-    } else if (line.event === "agent_end") known.settled(batch);
-    else if (line.event === "dropped") known.settled([line.message]);
+    } else if (line.event === "agent_end") {
+      known.settled(batch);
+      if (line.outcome === "silent" && line.reason === undefined)
+        known.stayedSilent(batch.map(this.#author));
+    } else if (line.event === "dropped") known.settled([line.message]);
   }
 
   #decided({ id, key, t, decision, rule, credit }: DecisionLine): void {

@@ -208,7 +208,8 @@ class Player {
   #endTurn(at: Millis): void {
     const { turnId } = this.#running as Running;
     this.#running = null;
-    this.#step({ type: "agent.ended", at, turnId, silent: true });
+    // Not answered yet, as far as is known: the agent did not choose silence.
+    this.#step({ type: "agent.ended", at, turnId, silent: false });
     this.#takeSlot(at);
   }
 

@@ -8,8 +8,8 @@
 import { hash52 } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
-import { keepCredited, noteAnswer } from "../engagement/floor.ts";
-import { grantCredits } from "../engagement/sticky.ts";
+import { keepCredited, noteAnswer, rowOf } from "../engagement/floor.ts";
+import { grantCredits, spendCredit } from "../engagement/sticky.ts";
 import type { DeliveryFailed, DeliverySent } from "../events/events.ts";
 import {
   type BlockGist,
@@ -73,6 +73,16 @@ export function grantCredit({ context }: Step, event: DeliverySent): void {
   if (!judgesFloor(context)) return;
   const { words, asks: asked } = gist;
   const floors = noteAnswer(context.floors, { at: event.at, authors, named, words, asked });
+  context.floors = keepCredited(floors, context.ledger);
+}
+
+/** A turn that says nothing: its authors hold no credit by their call alone. */
+export function dropUnanswered({ context }: Step): void {
+  const { run, floors } = context;
+  if (run === null || !judgesFloor(context)) return;
+  for (const { author } of run.batch)
+    if (rowOf(floors.rows, author)?.answered === false)
+      context.ledger = spendCredit(context.ledger, author);
   context.floors = keepCredited(floors, context.ledger);
 }
 

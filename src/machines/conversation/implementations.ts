@@ -121,6 +121,7 @@ export const actionBodies = {
   notePassed: on<"deadline.due">(relay.notePassed),
   requestSlot: on<Types>(queue.requestSlot),
   releaseSlot: on<Types>(queue.releaseSlot),
+  fallSilent: on<"skip">(output.fallSilent),
   stopTyping: on<Types>(typing.stopTyping),
   updateTyping: on<Types>(typing.updateTyping),
   startTurn: on<"lane.granted", turn.Warning>(turn.startTurn),

@@ -13,12 +13,12 @@ import { endsWithQuestion, hashesOf } from "../engagement/floor-words.ts";
 import type { Block } from "../events/effects.ts";
 import type { AgentSpoke, AgentText, AgentTool, TextDue } from "../events/events.ts";
 import type { BlockGist, ConversationContext, Run } from "./context.ts";
-import { judgesFloor, textName } from "./delivery-actions.ts";
+import { dropUnanswered, judgesFloor, textName } from "./delivery-actions.ts";
 import { removeAcks } from "./queue-actions.ts";
 import { addressBlock, targetOf } from "./reply-addressing.ts";
 import { answersOf } from "./steering-actions.ts";
 import type { Step } from "./step.ts";
-import { startTyping } from "./typing-actions.ts";
+import { startTyping, stopTyping, updateTyping } from "./typing-actions.ts";
 
 /** A block of the answer goes to delivery. One that covers what was sent before is a double. */
 export function sendBlock({ context, effects }: Step, event: AgentText): void {
@@ -63,6 +63,13 @@ function gistOf({ participants }: ConversationContext, text: string): BlockGist 
   });
   const names = named.map(({ id }) => id);
   return { names, words: hashesOf(folded), asks: endsWithQuestion(folded) };
+}
+
+/** The agent chose silence: nobody is shown that it writes, and who has called it has no credit by that. */
+export function fallSilent(step: Step): void {
+  stopTyping(step);
+  updateTyping(step);
+  dropUnanswered(step);
 }
 
 /** Words that belong to no turn. What is delivered of them is reported under their own name. */

@@ -22,6 +22,7 @@ import type {
 } from "../events/events.ts";
 import { passRelay, takeFree } from "./agent-relay.ts";
 import type { ConversationContext, Run, RunFailure } from "./context.ts";
+import { dropUnanswered } from "./delivery-actions.ts";
 import { releaseSlot, removeAcks, takeFromLine } from "./queue-actions.ts";
 import { failureNotice, notifiesRoom } from "./reply-addressing.ts";
 import { answersOf, noteJoined, unsteered } from "./steering-actions.ts";
@@ -274,6 +275,7 @@ export function endTurn(step: Step, event: RunEnd): void {
   const { context, effects } = step;
   const { run } = context;
   if (run === null) return;
+  if (event.type === "agent.ended" && event.silent) dropUnanswered(step);
   const failure = failureOf(context, run, event);
   const answered = failure === null ? answeredInPassing(context, run) : [];
   const inPassing = answered.flatMap(({ messages }) => messages);
