@@ -21,14 +21,17 @@ async function begin(daemon: TelegramDaemon): Promise<void> {
   await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
 }
 
-test.each([0, 1])(
+// At the same time, as both mostly wait for times of the schedule.
+test.concurrent.for([0, 1])(
   "each entry is said once over kill -9, with %i workers",
-  async (count) => {
-    const daemon = await telegramDaemon({
+  { timeout: 240_000 },
+  async (count, { onTestFinished, expect }) => {
+    const config = {
       agents: { list: [{ id: "main", driver: { kind: "scripted" } }] },
       stream: { mode: "off" },
       workers: { count },
-    });
+    };
+    const daemon = await telegramDaemon(config, onTestFinished);
     const { server, rooms } = daemon;
     const to = { channel: "telegram", chat: { id: String(rooms.ann.chat.id), kind: "direct" } };
     const add = (name: string, over: object) =>
@@ -92,5 +95,4 @@ test.each([0, 1])(
     await daemon.quiet();
     expect(await rows("sent")).toHaveLength(7);
   },
-  240_000,
 );

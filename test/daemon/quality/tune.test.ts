@@ -13,6 +13,7 @@ import { builtMain } from "../../support/built/files.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { roomText } from "../../support/labelled-rooms.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { talkRoom } from "../../support/talk-rooms.ts";
 
 const folder = newFolder();
@@ -180,7 +181,7 @@ const given = fc.constantFrom(
 );
 const isMeantForScout = (text: string) => /"meant":\["scout"\]/u.test(text);
 
-property([roomTexts, targets, given, fc.nat({ max: 9 })], { numRuns: 12 })(
+property([roomTexts, targets, given, fc.nat({ max: 9 })], { numRuns: rounds(5, 12) })(
   "the best is never below the given config, is the same again, and is what its config scores",
   async (text, target, input, seed) => {
     fc.pre(isMeantForScout(text));

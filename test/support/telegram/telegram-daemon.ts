@@ -140,9 +140,15 @@ export class TelegramDaemon {
   }
 }
 
-/** A daemon that is not started yet; it and its Telegram are gone when the test ends. */
-export async function telegramDaemon(config: Record<string, unknown>): Promise<TelegramDaemon> {
+/**
+ * A daemon that is not started yet; it and its Telegram are gone when the test ends. A test that runs
+ * at the same time as others of its file gives its own `atEnd`, as Vitest asks.
+ */
+export async function telegramDaemon(
+  config: Record<string, unknown>,
+  atEnd: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<TelegramDaemon> {
   const daemon = new TelegramDaemon(await startTelegramServer(), config);
-  onTestFinished(() => daemon.end());
+  atEnd(() => daemon.end());
   return daemon;
 }

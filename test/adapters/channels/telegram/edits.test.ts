@@ -2,9 +2,8 @@
  * What changes in a Telegram chat after it was said, on a daemon that is killed before the turn has
  * ended: the turn that is run again reads what is there now, once.
  */
-import { expect, onTestFinished, test } from "vitest";
-import { startTelegramServer } from "../../../support/servers/telegram.ts";
-import { TelegramDaemon } from "../../../support/telegram/telegram-daemon.ts";
+import { expect, type TestContext, test } from "vitest";
+import { type TelegramDaemon, telegramDaemon } from "../../../support/telegram/telegram-daemon.ts";
 
 /** Answers with what it was shown: what is new, and the lines about edits and reactions. */
 const echo = `
@@ -17,8 +16,8 @@ const counts = [notes.filter((line) => line.includes("reacted")).length, notes.l
 console.log(JSON.stringify({ type: "text", text: "read " + said + "; notes " + counts }));
 `;
 
-async function start(workers: number): Promise<TelegramDaemon> {
-  const daemon = new TelegramDaemon(await startTelegramServer(), {
+async function start(workers: number, context: TestContext): Promise<TelegramDaemon> {
+  const config = {
     agents: {
       defaults: {
         driver: {
@@ -31,16 +30,17 @@ async function start(workers: number): Promise<TelegramDaemon> {
     },
     messages: { inbound: { debounceMs: 1_000, debounceMaxMs: 2_000 } },
     workers: { count: workers },
-  });
-  onTestFinished(() => daemon.end());
+  };
+  const daemon = await telegramDaemon(config, context.onTestFinished);
   await daemon.start();
   return daemon;
 }
 
-test.each([0, 1])(
+test.concurrent.for([0, 1])(
   "edits and reactions before a kill -9, workers %i",
-  async (workers) => {
-    const daemon = await start(workers);
+  { timeout: 90_000 },
+  async (workers, context) => {
+    const daemon = await start(workers, context);
     const { world } = daemon.server;
     const room = daemon.rooms.ann;
     const ann = world.users.get(room.chat.id);
@@ -92,5 +92,4 @@ test.each([0, 1])(
       expect.stringMatching(/^read last;/),
     ]);
   },
-  90_000,
 );
