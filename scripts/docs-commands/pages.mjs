@@ -1,0 +1,117 @@
+// What the pages with commands need before they can be followed, in the order in which they are run.
+// `swap` replaces what a page cannot know, such as the id of a group; `codes` allows further exit codes
+// of a line; `before` prepares the folder or the daemon.
+
+const stop = "timeout --preserve-status -s INT 4";
+
+/** `npm start` is running already; the rest of the README follows. */
+export const readme = {
+  path: "README.md",
+  swap: [
+    [/^git clone .*/u, "true"],
+    [/^npm start$/u, "true"],
+    [/^(TELEGRAM_BOT_TOKEN=\S+) npm start.*/u, "$1 earshot config check"],
+    [/^npx earshot chat .*/u, "echo hello | npx earshot chat"],
+    [/^(curl -sN)(.*)/u, "$1 --max-time 2$2"],
+  ],
+  // 28: the time that it is given is over. 1: there are differences.
+  codes: [
+    [/^curl -sN/u, [28]],
+    [/--against/u, [1]],
+  ],
+};
+
+/** Copied out of the clone or not: what they expect holds, and a planted mistake is found. */
+export const examples = [
+  {
+    path: "examples/property-test-your-rules/README.md",
+    codes: [[/mistake/u, [1]]],
+    finds: [[/mistake/u, [/1 failed \| 4 passed/u, /m4 rex \(bot\)/u]]],
+  },
+  {
+    path: "examples/score-your-rooms/README.md",
+    codes: [[/mistake/u, [1]]],
+    finds: [[/mistake/u, [/1 failed \| 1 passed/u, /precision is 0\.4\d\d, wanted 0\.9/u]]],
+  },
+  { path: "examples/write-a-channel/README.md" },
+  { path: "examples/write-an-agent/README.md" },
+];
+
+/** In a project of a reader's own, beside the clone. */
+export const testing = { path: "docs/testing.md" };
+
+/** On the daemon of `npm start`, with embedded defaults. */
+export const onDefaults = [
+  {
+    path: "docs/api.md",
+    before: ({ write }) => write("hat.png", Buffer.from(smallPicture, "base64")),
+  },
+  { path: "docs/guide/sessions.md" },
+  {
+    path: "docs/operate/inspect.md",
+    swap: [[/^earshot inspect/u, `${stop} earshot inspect`]],
+    codes: [[/inspect/u, [0, 130]]],
+  },
+  {
+    path: "docs/quality.md",
+    before: ({ copy }) => {
+      copy("examples/score-your-rooms/rooms.jsonl", "cafe.jsonl");
+      copy("examples/score-your-rooms/rooms.jsonl", "rooms.jsonl");
+    },
+    // Of the journal of this run there are only a few lines, so the rooms of the café are measured.
+    swap: [
+      [/^earshot eval rooms\.jsonl\.gz/u, "gzip -k rooms.jsonl && earshot eval rooms.jsonl.gz"],
+      [/> rooms\.jsonl/u, "> labelled.jsonl"],
+      [/ --config earshot\.json5/u, ""],
+    ],
+    // 1: nobody has labelled a message; no config reaches what is wanted.
+    codes: [[/^earshot (record|tune)/u, [0, 1]]],
+  },
+  {
+    path: "docs/agents/recipes.md",
+    before: ({ write, blockOf }) => write("scout.py", blockOf("docs/agents/recipes.md", "python")),
+  },
+  { path: "docs/operate/security.md" },
+];
+
+/** On a daemon with a Telegram of two accounts and a web shop. */
+export const onChannels = [
+  {
+    path: "docs/reference/config.md",
+    swap: [[/^earshot init/u, "earshot init --yes --config first.json5"]],
+  },
+  {
+    path: "docs/guide/access.md",
+    before: async ({ say, printed }) => {
+      say("zoe>bot: hello");
+      await printed(["pair", "list", "--json"], /"code"/u);
+    },
+    swap: [
+      [
+        /approve \w+/u,
+        'approve $(earshot pair list --json | grep -o \'"code":"[^"]*\' | cut -d\'"\' -f4)',
+      ],
+      [
+        /telegram:123/u,
+        `telegram:$(earshot pair list --json | grep -o '"id":"[0-9]*' | head -1 | cut -d'"' -f4)`,
+      ],
+      [
+        /revoke <label>/u,
+        'revoke $(earshot claim list --json | grep -o \'"label":"[^"]*\' | head -1 | cut -d\'"\' -f4)',
+      ],
+    ],
+  },
+  {
+    path: "docs/guide/proactive.md",
+    swap: [
+      [/make report/u, "echo all green"],
+      [/ -1001234567890 /u, " $GROUP "],
+      [/telegram:work 4242 --reply-to 77/u, "telegram:work $GROUP --reply-to 1"],
+      [/ 4242 /u, " $GROUP "],
+    ],
+  },
+  { path: "docs/channels/webhook.md" },
+];
+
+const smallPicture =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
