@@ -48,10 +48,10 @@ export const ruleSchema = z.enum(rules);
 export type Rule = z.infer<typeof ruleSchema>;
 
 /**
- * Why a judge gave no answer that counts: it was too slow, could not be asked, or what it said is no
- * answer.
+ * Why a judge gave no answer that counts: it was too slow, could not be asked, what it said is no
+ * answer, or its budget was spent and it was not asked.
  */
-export const judgeFailures = ["late", "error", "ill-formed"] as const;
+export const judgeFailures = ["late", "error", "ill-formed", "budget"] as const;
 export type JudgeFailure = (typeof judgeFailures)[number];
 
 /** What a decision did to the author's sticky credit. */

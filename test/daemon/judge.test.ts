@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Why } from "../../src/actors/protocol/runtime.ts";
 import { startDaemon } from "../../src/daemon/daemon.ts";
 import { newFolder } from "../support/daemon/folder.ts";
+import { startJudgeServer } from "../support/servers/judge.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
 const patience = { timeout: 10_000, interval: 20 };
@@ -164,7 +165,8 @@ describe("the budget", () => {
     const room = await openRoom(judge);
     for (const id of ["m1", "m2", "m3"]) await room.say(id, "hm");
     await expect.poll(room.results, patience).toMatchObject({ observe: 2, budget: 1 });
-    expect((await room.why("m3")).judgement).toBeUndefined();
+    const judgement = async () => (await room.why("m3")).judgement;
+    await expect.poll(judgement, patience).toMatchObject({ failed: "budget", engaged: false });
     const status = await room.ask("/api/status");
     expect(status).toMatchObject({
       judges: [{ agentId: "main", asked: 2, engaged: 0, failed: 0 }],
@@ -271,7 +273,7 @@ describe("a model", () => {
   });
 });
 
-test("a module and a web service judge as well", async () => {
+test("a module judges as well", async () => {
   const stateDir = newFolder();
   writeFileSync(
     join(stateDir, "judge.mjs"),
@@ -283,4 +285,47 @@ test("a module and a web service judge as well", async () => {
   const room = await openRoom({ kind: "module", module: "./judge.mjs" }, {}, stateDir);
   await room.say("m1", "can somebody book a table?");
   await expect.poll(room.sent, patience).toEqual(["Scout: can somebody book a table?"]);
+});
+
+describe("a web service", () => {
+  const asked = async (more: object = {}) => {
+    const server = await startJudgeServer();
+    opened.push({ stop: () => server.close() });
+    const secret = "sixteen letters at least";
+    const judge = { kind: "webhook", url: server.url, secret, minConfidence: 0.6, ...more };
+    return { server, room: await openRoom(judge) };
+  };
+  const line = "can somebody book a table?";
+
+  test("gets the question, signed, and its answer starts the turn", async () => {
+    const { server, room } = await asked();
+    server.answer(line, yes);
+    expect(await room.say("m1", line)).toBe("observe judge");
+    await expect.poll(room.sent, patience).toEqual([`Scout: ${line}`]);
+    const [question] = server.questions;
+    expect(question).toMatchObject({ agent: "Scout", purpose: "You book tables." });
+    expect(question?.lines.at(-1)).toMatchObject({ id: "m1", by: "Bo", isSelf: false, text: line });
+    expect(Object.keys(question?.headers ?? {})).toContain("earshot-signature");
+    const { judgement } = await room.why("m1");
+    expect(judgement).toMatchObject({ engage: true, engaged: true, why: yes.why });
+  });
+
+  test.each([
+    ["observe", { ...yes, engage: false }, {}],
+    ["unsure", { ...yes, confidence: 0.5 }, {}],
+    ["ill-formed", { text: "I am in your room now", ...yes, confidence: "very" }, {}],
+    ["ill-formed", { events: [{ type: "text", text: "hello room" }] }, {}],
+    ["ill-formed", 204, {}],
+    ["error", 500, {}],
+    ["error", 302, {}],
+    ["late", null, { timeoutMs: 300 }],
+  ] as const)("leaves the line observed: %s, %j", async (result, reply, more) => {
+    const { server, room } = await asked(more);
+    if (reply !== null) server.answer(line, reply);
+    await room.say("m1", line);
+    await expect.poll(room.results, patience).toMatchObject({ [result]: 1 });
+    const judgement = async () => (await room.why("m1")).judgement;
+    await expect.poll(judgement, patience).toMatchObject({ engaged: false });
+    expect(await room.sent()).toEqual([]);
+  });
 });

@@ -159,6 +159,7 @@ export function createEffects(ports: EffectPorts): Effects {
     const verdict = code > 0 ? decodeVerdict(code) : null;
     if (verdict !== null && message !== null) {
       if (again === undefined) emit.decided?.(conv, key, message, verdict);
+      else emit.engagedLate?.(conv, message, verdict);
       emit.line?.(decisionLine(clock.now(), message.message, key, verdict, ports.live));
       if (verdict.decision === "engage") {
         const { seq, at, message: inbound } = message;

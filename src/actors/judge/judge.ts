@@ -5,9 +5,9 @@
  * judge's own driver, where turns run, without tools, under a time limit. Its output never goes to
  * the room; what is left of it is one journalled event.
  *
- * Every question that was asked gets its event, also one that failed, so `why` shows it. A question
- * that a crash cut short stays without one and its line stays observed: it is asked again only where
- * the step that asked was itself lost, and then no later than the time limit.
+ * Every question gets its event, also one that failed or that the budget forbade, so `why` shows it.
+ * A question that a crash cut short stays without one and its line stays observed: it is asked again
+ * only where the step that asked was itself lost, and then no later than the time limit.
  */
 import { resolveJudge } from "../../domain/config/index.ts";
 import type { JudgeFailure } from "../../domain/decision.ts";
@@ -87,7 +87,10 @@ export function createJudges(ports: JudgePorts): Judges {
     // A step that was lost in a crash is made again, and what it asks may be long past.
     if (clock.now() - step.at > judge.timeoutMs) return report("late");
     const isFree = open < limits.judgeQuestionsOpenMax;
-    if (!isFree || !(await spending.take(agentId, judge))) return report("budget");
+    if (!isFree || !(await spending.take(agentId, judge))) {
+      report("budget");
+      return note(step, asked, failed("budget", "no question was left in the budget"), unused);
+    }
     open += 1;
     const { answer, usage } = await consult(effect, step, judge.timeoutMs).finally(() => {
       open -= 1;

@@ -49,6 +49,8 @@ export interface RuntimeListener {
   ended?(message: Inbound, key: string | null, verdict: Verdict, since: Millis): void;
   /** A conversation decided it. */
   decided?(conv: number, key: string, received: MessageReceived, verdict: Verdict): void;
+  /** The judge engaged a message that was observed; `received` is as in `decided`. */
+  engagedLate?(conv: number, received: MessageReceived, verdict: Verdict): void;
   /** An event was applied, also one without effects. */
   applied?(conv: number): void;
   /** More than a decision was applied: the conversation's summary may have changed. */
@@ -85,6 +87,7 @@ const names: readonly EventName[] = [
   "refused",
   "ended",
   "decided",
+  "engagedLate",
   "applied",
   "changed",
   "edited",

@@ -246,7 +246,7 @@ export type RecordedAnswer = Pick<
 
 /** The answer of a judge, and whether it engaged its message. */
 export interface WhyJudgement
-  extends Pick<JudgeAnswered, "at" | "engage" | "confidence" | "why" | "failed"> {
+  extends Pick<JudgeAnswered, "at" | "engage" | "confidence" | "why" | "failed" | "usage"> {
   /** False with an answer to engage: it was not sure enough, or came too late for its message. */
   readonly engaged: boolean;
 }

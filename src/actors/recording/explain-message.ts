@@ -190,9 +190,9 @@ function judgementIn(rows: readonly EventRow[], id: string): Pick<Why, "judgemen
     // Nearly every row is something else, and need not be parsed for that.
     const event = row.body.startsWith(judgedPrefix) ? decodeEvent(row) : null;
     if (event?.type !== "judge.answered" || event.id !== id) continue;
-    const { at, engage, confidence, why, failed } = event;
+    const { at, engage, confidence, why, failed, usage } = event;
     const engaged = (row.code ?? 0) > 0;
-    const more = failed === undefined ? {} : { failed };
+    const more = { ...(failed && { failed }), ...(usage && { usage }) };
     return { judgement: { at, engage, confidence, why, engaged, ...more } };
   }
   return {};

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { expectedSchema } from "../../domain/decision.ts";
 import { outcomes } from "../../domain/stream.ts";
 import { attentions, guardStates, locks } from "../../machines/conversation/states.ts";
-import { verdictSchema } from "./runtime.ts";
+import { judgementSchema, verdictSchema } from "./runtime.ts";
 import { count, millis, personSchema, type Shape, text } from "./schema.ts";
 
 /** An author in the room. */
@@ -82,6 +82,15 @@ const labelledSchema = z.object({
 /** Somebody said what would have been right about a message. The last one counts. */
 export type LabelledEntry = Shape<typeof labelledSchema>;
 
+const judgedSchema = z.object({
+  kind: z.literal("judged"),
+  seq: count,
+  id: text.describe("platform id of the message"),
+  ...judgementSchema.shape,
+});
+/** The judge of the room answered about a message, or gave no answer. */
+export type JudgedEntry = Shape<typeof judgedSchema>;
+
 const turnSchema = z.object({ kind: z.literal("turn"), ...entry, turnId: text });
 
 const endedSchema = z.object({
@@ -124,6 +133,7 @@ const entrySchema = z.discriminatedUnion("kind", [
   deletedSchema,
   reactedSchema,
   labelledSchema,
+  judgedSchema,
   commandSchema,
   turnSchema,
   endedSchema,
@@ -210,6 +220,9 @@ export const roomStateSchema = z.object({
   people: z.array(personSchema).describe("the latest speaker first; at most 12"),
   bots: count,
   activation: text,
+  asked: z
+    .array(z.object({ id: text, until: millis }))
+    .describe("messages that the judge is asked about: without an answer by then, there is none"),
 });
 /** The state of the conversation after journal row `seq`. */
 export type RoomState = Shape<typeof roomStateSchema>;

@@ -102,13 +102,17 @@ export const labelSchema = z.object({
 });
 
 /** What the judge of a room answered about a message. */
-const judgementSchema = z.object({
+export const judgementSchema = z.object({
   at: millis,
   engage: z.boolean(),
   confidence: z.number(),
   why: text,
   failed: z.enum(judgeFailures).exactOptional().describe("there is no answer: why"),
   engaged: z.boolean().describe("the message was engaged because of it"),
+  usage: z
+    .object({ inputTokens: count, outputTokens: count, costUsd: z.number().exactOptional() })
+    .exactOptional()
+    .describe("absent: the judge does not report it"),
 });
 
 /** Everything `earshot why` shows. */

@@ -30,6 +30,14 @@ export class ActivityWindow {
     if (engaged) this.#engaged[place] = (this.#engaged[place] as number) + 1;
   }
 
+  /** A message that was counted as observed at `at` was engaged after all. */
+  engagedLate(at: Millis): void {
+    const bar = Math.floor(at / barMs);
+    if (bar > this.#newest || bar <= this.#newest - barCount) return;
+    const place = bar % barCount;
+    this.#engaged[place] = (this.#engaged[place] as number) + 1;
+  }
+
   /** From receipt to decision. */
   decidedIn(ms: number): void {
     this.#decided.add(ms);

@@ -44,7 +44,7 @@ export async function inSlices<One>(
   }
 }
 
-const receivedMark = '{"type":"message.received"';
+const decidedMarks = ['{"type":"message.received"', '{"type":"judge.answered"'];
 const changedMarks = ['{"type":"message.deleted"', '{"type":"message.edited"'];
 
 export interface Reading {
@@ -84,9 +84,15 @@ function note(room: Room, row: EventRow, activity: ActivityWindow): void {
     else if (event.type === "message.deleted") room.amend(event.deletion.id, null);
     return;
   }
-  if (row.code === null || row.code <= 0 || !row.body.startsWith(receivedMark)) return;
+  if (row.code === null || row.code <= 0) return;
+  if (!decidedMarks.some((mark) => row.body.startsWith(mark))) return;
   const event = decodeEvent(row);
   const verdict = decodeVerdict(row.code);
+  if (event.type === "judge.answered" && verdict !== null) {
+    const at = room.engageLate(event.id, verdict);
+    if (at !== null) activity.engagedLate(at);
+    return;
+  }
   if (event.type !== "message.received" || verdict === null) return;
   room.note(event.message, verdict, event.at);
   activity.countMessage(event.at, verdict.decision === "engage");

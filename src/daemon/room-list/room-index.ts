@@ -33,7 +33,9 @@ export interface LiveRooms {
 const latelyMs = 60_000;
 const sparedMax = 8;
 
-type RoomListener = Required<Pick<RuntimeListener, "decided" | "ended" | "changed" | "edited">>;
+type RoomListener = Required<
+  Pick<RuntimeListener, "decided" | "engagedLate" | "ended" | "changed" | "edited">
+>;
 
 /** What is known of an account since the start. */
 interface AccountFacts {
@@ -90,6 +92,13 @@ export class RoomIndex {
       this.activity.countMessage(at, verdict.decision === "engage");
       this.activity.decidedIn(this.#ports.clock.now() - at);
       this.#note(room, message, verdict, at);
+    },
+    engagedLate: (conv, { at, message }, verdict) => {
+      const room = this.#rooms.get(conv);
+      this.activity.engagedLate(at);
+      if (room === undefined) return;
+      room.engageLate(message.id, verdict);
+      this.touch(room);
     },
     ended: (message, key, verdict) => {
       const now = this.#ports.clock.now();

@@ -41,6 +41,14 @@ interface Line {
   readonly text: string | null;
 }
 
+/** A message about which a judge was asked. */
+interface AskedLine {
+  readonly id: string;
+  /** Counted from the first message that was noted. */
+  readonly number: number;
+  readonly at: Millis;
+}
+
 export class Room {
   readonly conv: number;
   readonly key: string;
@@ -63,6 +71,10 @@ export class Room {
   #words: { readonly noted: number; readonly text: string } | null = null;
   readonly #parts: SessionKeyParts;
   #recent: string[] = [];
+  /** Messages noted so far. */
+  #count = 0;
+  /** Recent messages about which a judge was asked, each with its number. */
+  #asked: readonly AskedLine[] = [];
   #participants: Participant[] = [];
   #line: Line | null = null;
   #place: Pick<Inbound, "channel" | "account" | "chat"> | null = null;
@@ -81,6 +93,8 @@ export class Room {
     const { chat } = message;
     if (this.#recent.length >= stripCount) this.#recent.shift();
     this.#recent.push(decisionLetters[verdict.decision]);
+    this.#count += 1;
+    if (verdict.rule === "judge") this.#ask({ id: message.id, number: this.#count, at });
     this.heardAt = at;
     this.#line = { id: message.id, verdict, author: message.author.name, text: shortOf(message) };
     // Some platforms send a title with some messages only: the last one is used.
@@ -90,6 +104,23 @@ export class Room {
       this.#place = { channel, account, chat };
     }
     this.#noteParticipant(message.author);
+  }
+
+  #ask(line: AskedLine): void {
+    const oldest = this.#count - stripCount;
+    this.#asked = [...this.#asked.filter(({ number }) => number > oldest), line];
+  }
+
+  /** The judge engaged a message after all; when that was heard, null: it is not recent. */
+  engageLate(messageId: string, verdict: Verdict): Millis | null {
+    const asked = this.#asked.find(({ id }) => id === messageId);
+    if (asked === undefined) return null;
+    this.#noted += 1;
+    this.#asked = this.#asked.filter((line) => line !== asked);
+    const place = this.#recent.length - 1 - (this.#count - asked.number);
+    if (place >= 0) this.#recent[place] = decisionLetters[verdict.decision];
+    if (this.#line?.id === messageId) this.#line = { ...this.#line, verdict };
+    return asked.at;
   }
 
   /** Moves a participant to the front, in place, because nearly every message does it. */
@@ -116,6 +147,8 @@ export class Room {
   precede(older: Room): void {
     this.#noted += 1;
     this.#recent = [...older.#recent, ...this.#recent].slice(-stripCount);
+    const before = older.#asked.map((line) => ({ ...line, number: line.number - older.#count }));
+    this.#asked = [...before, ...this.#asked];
     const known = new Set(this.#participants.map(({ id }) => id));
     const more = older.#participants.filter(({ id }) => !known.has(id));
     this.#participants = [...this.#participants, ...more].slice(0, facesMax);

@@ -24,6 +24,8 @@ export interface LivePorts {
   readonly store: Store;
   readonly clock: Clock;
   readonly configs: ConfigHistory;
+  /** How long the judge of the room may take, ms. */
+  readonly judgeMs: () => number;
   /** Called when reading fails; the room is then closed for its readers. */
   readonly failed: (error: unknown) => void;
 }
@@ -110,7 +112,9 @@ export class LiveRoom {
   /** The current state; computed again only after a change. */
   async state(): Promise<RoomState> {
     const now = this.#ports.clock.now();
-    this.#state ??= await stateOf(this.#projection, now, this.#texts);
+    const { judgeMs } = this.#ports;
+    const more = { texts: this.#texts, judgeMs: judgeMs() };
+    this.#state ??= await stateOf(this.#projection, now, more);
     return { ...this.#state, now };
   }
 

@@ -52,10 +52,16 @@ export function personOf(context: ConversationContext, id: string): RoomPerson {
   return { id, name: known?.name ?? id, isBot: known?.isBot ?? false };
 }
 
+interface StatePorts {
+  readonly texts: OverheardTexts;
+  /** How long the judge of the room may take, ms. */
+  readonly judgeMs: number;
+}
+
 export async function stateOf(
   fold: RoomProjection,
   now: Millis,
-  texts: OverheardTexts,
+  { texts, judgeMs }: StatePorts,
 ): Promise<RoomState> {
   const { conversation, seq, since, trail } = fold;
   const { context } = conversation;
@@ -99,6 +105,9 @@ export async function stateOf(
     people: peopleByTime.slice(0, peopleShown).map(({ id, name, isBot }) => ({ id, name, isBot })),
     bots: peopleByTime.filter(({ isBot }) => isBot).length,
     activation: engagement.activation,
+    asked: buffer.entries.flatMap(({ id, at, asked }) =>
+      asked === undefined || at + judgeMs <= now ? [] : [{ id, until: at + judgeMs }],
+    ),
   };
 }
 

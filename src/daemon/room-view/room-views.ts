@@ -5,7 +5,7 @@
  */
 import { createConfigHistory } from "../../actors/journal/config-versions.ts";
 import { conversationOf, decodeEvent } from "../../actors/protocol/event-codec.ts";
-import type { EarshotConfig } from "../../domain/config/index.ts";
+import { type EarshotConfig, resolveJudge } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { defaultAccount, isSessionKey, parseSessionKey } from "../../domain/key.ts";
 import type { Clock, Log, Store } from "../../domain/ports/index.ts";
@@ -74,7 +74,9 @@ export function createRoomViews(ports: RoomViewPorts): RoomViews {
     const { conv } = row;
     let shared = open.get(conv);
     if (shared === undefined || shared.live?.closed === true) {
-      const room = LiveRoom.open({ store, clock, configs, failed }, row).then((live) => {
+      const { agentId } = parseSessionKey(key);
+      const judgeMs = () => resolveJudge(config(), agentId, key)?.timeoutMs ?? 0;
+      const room = LiveRoom.open({ store, clock, configs, judgeMs, failed }, row).then((live) => {
         const text = running.of(key);
         if (text !== null) live.write(text);
         return live;

@@ -75,6 +75,10 @@ async function entriesIn(
       return [{ kind: "edited", ...place, id: event.edit.id, text: shown(event.edit.text) }];
     case "message.deleted":
       return [{ kind: "deleted", ...place, id: event.deletion.id }];
+    case "judge.answered": {
+      const { type: _, ...answer } = event;
+      return [{ kind: "judged", ...answer, seq: row.seq, engaged: (row.code ?? 0) > 0 }];
+    }
     case "delivery.sent":
     case "delivery.failed":
       return repliesOf(event, place, ports);

@@ -13,6 +13,14 @@ import { signedShare } from "../../../src/domain/floor.ts";
 import { countdown, people, shownName, shownText } from "../lib/sanitize.ts";
 import { Chip } from "../ui/chip.tsx";
 import { Icon } from "../ui/icons.tsx";
+import {
+  chipWord,
+  type Judging,
+  judgedSentence,
+  judgementFacts,
+  reasonOf,
+  withJudgement,
+} from "./judgement.ts";
 import { deciderOf, sentenceOf } from "./words.ts";
 
 export interface WhyPaneProps {
@@ -21,6 +29,8 @@ export interface WhyPaneProps {
   readonly why: Why | null;
   /** Known before the ladder is, as in a running chat. */
   readonly verdict: { readonly decision: Decision; readonly rule: Rule } | null;
+  /** What the judge made of it; null or absent: no judge is concerned. */
+  readonly judging?: Judging | null;
   /** Text for the place where the ladder would be. */
   readonly note: string | null;
   /** It has not been said: it became nothing yet. */
@@ -39,14 +49,17 @@ export interface WhyPaneProps {
 
 /** The pane beside the rooms. */
 export function WhyPane(props: WhyPaneProps) {
-  const { of, why, verdict, note, onBack, onHelp, wantsFocus, onFocused } = props;
+  const { of, why, verdict, note, onBack, onHelp, wantsFocus, onFocused, judging = null } = props;
   const ladder = useRef<HTMLOListElement>(null);
   useEffect(() => {
     if (!wantsFocus || ladder.current === null) return;
     ladder.current.focus();
     onFocused();
   });
-  const decided = why?.explanation?.verdict ?? why?.recorded ?? verdict;
+  const first = why?.explanation?.verdict ?? why?.recorded ?? verdict;
+  const decided = first && withJudgement(first, judging?.judgement ?? null);
+  const isJudged = judging !== null && decided?.rule === "judge";
+  const sentence = isJudged ? judgedSentence(judging) : decided && sentenceOf(decided.rule);
   const back = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
@@ -63,16 +76,16 @@ export function WhyPane(props: WhyPaneProps) {
           <NothingPicked note={note} onHelp={onHelp} />
         ) : (
           <div class="why">
-            <Announced text={`${decided.decision}, ${decided.rule}. ${sentenceOf(decided.rule)}`} />
+            <Announced text={`${decided.decision}, ${decided.rule}. ${sentence}`} />
             <div class="answer">
               <div class="top">
-                <Chip decision={decided.decision} rule={decided.rule} />
+                <Chip {...decided} {...(isJudged ? { word: chipWord(judging) } : {})} />
               </div>
-              <p>{sentenceOf(decided.rule)}</p>
+              <p>{sentence}</p>
             </div>
             {props.children}
             {why?.explanation ? (
-              <Ladder explanation={why.explanation} list={ladder} />
+              <Ladder explanation={why.explanation} decision={decided.decision} list={ladder} />
             ) : (
               <p class="muted">{note ?? why?.admission ?? deciderOf(decided, why !== null)}</p>
             )}
@@ -125,11 +138,13 @@ function NothingPicked({ note, onHelp }: Pick<WhyPaneProps, "note" | "onHelp">) 
 
 interface LadderProps {
   readonly explanation: Explanation;
+  /** What became of it, where a judge has changed that. @default as explained */
+  readonly decision?: Decision;
   readonly list?: RefObject<HTMLOListElement>;
 }
 
 /** Each rule in the order it was tried, with the fact it found. */
-export function Ladder({ explanation: { rungs, verdict }, list }: LadderProps) {
+export function Ladder({ explanation: { rungs, verdict }, decision, list }: LadderProps) {
   return (
     <ol
       {...(list === undefined ? {} : { ref: list })}
@@ -142,7 +157,7 @@ export function Ladder({ explanation: { rungs, verdict }, list }: LadderProps) {
         <RungRow
           key={rung.rule}
           rung={rung}
-          decision={verdict.decision}
+          decision={decision ?? verdict.decision}
           opensTier={rungs[index - 1]?.tier !== rung.tier}
         />
       ))}
@@ -188,7 +203,30 @@ function RungRow({ rung, decision, opensTier }: RungRowProps) {
   );
 }
 
-function Facts({ why, command, isDraft }: WhyPaneProps & { readonly why: Why }) {
+interface JudgeFactProps {
+  readonly judgement: NonNullable<Judging["judgement"]>;
+  readonly askedAt: number;
+}
+
+/** What the judge said, and what that cost. */
+function JudgeFact({ judgement, askedAt }: JudgeFactProps) {
+  const reason = reasonOf(judgement);
+  return (
+    <>
+      <dt>Judge</dt>
+      <dd>
+        {judgementFacts(judgement, askedAt)}
+        {reason !== "" && (
+          <div>
+            “<bdi>{reason}</bdi>”
+          </div>
+        )}
+      </dd>
+    </>
+  );
+}
+
+function Facts({ why, command, isDraft, judging }: WhyPaneProps & { readonly why: Why }) {
   const { humans, guard, fate } = why;
   const names = new Map(
     why.participants.map((participant) => [participant.id, shownName(participant.name)]),
@@ -204,6 +242,7 @@ function Facts({ why, command, isDraft }: WhyPaneProps & { readonly why: Why }) 
           </dd>
         </>
       )}
+      {judging?.judgement && <JudgeFact judgement={judging.judgement} askedAt={why.at} />}
       <dt>People</dt>
       <dd>
         {people(humans.count)}, from {humans.source}

@@ -7,6 +7,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RoomPerson, RoomState } from "../../../src/daemon/api-types/room.ts";
 import type { Why } from "../../../src/daemon/api-types/runtime.ts";
+import { type Judging, withJudgement } from "../explanation/judgement.ts";
 import { askAgain } from "../lib/api.ts";
 import { useChannelNames } from "../lib/channel-names.ts";
 import { useKeys } from "../lib/keys.ts";
@@ -26,7 +27,7 @@ import {
   type Row,
 } from "../room/transcript.ts";
 import { TranscriptPane, type Ways } from "../room/transcript-pane.tsx";
-import { type Pages, useRoom } from "../room/use-room.ts";
+import { type Pages, useAsked, useRoom } from "../room/use-room.ts";
 import { Face } from "../ui/chip.tsx";
 import { Icon } from "../ui/icons.tsx";
 import "../styles/room.css";
@@ -106,6 +107,7 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
   }
   const row = useSelected(rows, selected);
   const explained = useWhy(token, room, row);
+  const asked = useAsked(room);
   const { title } = room.view;
   useEffect(() => {
     document.title = `${shownName(title)} · earshot`;
@@ -131,6 +133,7 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
           room={room}
           rows={rows}
           agentName={agentName}
+          asked={asked}
           selected={selected}
           pages={pages}
           ways={ways}
@@ -141,6 +144,7 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
         <div class="right">
           <WhyPane
             {...whyOf(row, explained, agentName)}
+            judging={judgingOf(row, asked)}
             isDraft={false}
             onBack={back}
             onHelp={onHelp}
@@ -287,7 +291,9 @@ function roomKeys({ rows, selected, select, ways }: RoomKeyTools) {
   };
   const any = () => true;
   const engaged = (line: LineRow) =>
-    line.kind === "person" && line.entry.verdict?.decision === "engage";
+    line.kind === "person" &&
+    line.entry.verdict !== null &&
+    withJudgement(line.entry.verdict, line.judged).decision === "engage";
   return {
     j: () => go(1, any),
     ArrowDown: () => go(1, any),
@@ -334,7 +340,7 @@ function useWhy(token: string, room: Room, row: LineRow | null): Explained | nul
       setExplained({ key, why: whyIn(found.answer, room.view.key, seq), note: null });
     });
     return () => stop.abort();
-  }, [token, person?.key, turned]);
+  }, [token, person?.key, person?.judged, turned]);
   return explained !== null && explained.key === person?.key ? explained : null;
 }
 
@@ -343,6 +349,12 @@ function whyIn(answer: unknown, key: string, seq: number): Why | null {
   const { why = [] } = (answer ?? {}) as { readonly why?: readonly Why[] };
   return why.find((item) => item.key === key && item.seq === seq) ?? null;
 }
+
+/** What the judge made of a line that it was asked about. */
+const judgingOf = (row: LineRow | null, asked: ReadonlySet<string>): Judging | null =>
+  row?.kind === "person" && row.entry.verdict?.rule === "judge"
+    ? { judgement: row.judged, asked: asked.has(row.entry.id) }
+    : null;
 
 type About = Pick<WhyPaneProps, "of" | "why" | "verdict" | "note" | "command">;
 

@@ -4,7 +4,12 @@
  * An edit changes the row it names, a delivery becomes the agent's line, a turn that said nothing
  * leaves one quiet row. Entries may come in any portions; the rows are the same.
  */
-import type { LabelledEntry, MessageEntry, RoomEntry } from "../../../src/daemon/api-types/room.ts";
+import type {
+  JudgedEntry,
+  LabelledEntry,
+  MessageEntry,
+  RoomEntry,
+} from "../../../src/daemon/api-types/room.ts";
 import { type LineRow, nameOf, type Quoted, type Row } from "./transcript.ts";
 
 /** What later entries say about earlier ones. */
@@ -12,6 +17,7 @@ class About {
   readonly edits = new Map<string, { readonly text: string; readonly at: number }>();
   readonly deleted = new Set<string>();
   readonly labels = new Map<string, LabelledEntry>();
+  readonly judged = new Map<string, JudgedEntry>();
   readonly heard = new Map<string, MessageEntry>();
   /** What is quoted, whether it is loaded or not. */
   readonly quoted = new Set<string>();
@@ -34,6 +40,7 @@ class About {
     } else if (entry.kind === "edited") this.edits.set(entry.id, entry);
     else if (entry.kind === "deleted") this.deleted.add(entry.id);
     else if (entry.kind === "labelled") this.labels.set(entry.id, entry);
+    else if (entry.kind === "judged") this.judged.set(entry.id, entry);
     else if (entry.kind === "turn") this.turns.set(entry.turnId, entry.at);
     else if (entry.kind === "ended") {
       this.ends.set(entry.turnId, entry.seq);
@@ -54,6 +61,7 @@ class About {
       case "deleted":
         return this.heard.has(entry.id) || this.quoted.has(entry.id);
       case "labelled":
+      case "judged":
         return this.heard.has(entry.id);
       case "turn":
         return this.spoken.has(entry.turnId);
@@ -172,8 +180,9 @@ function rowOf(entry: RoomEntry, about: About): LineRow | null {
       const deleted = about.deleted.has(entry.id);
       const quote = quoteOf(entry, about);
       const label = entry.verdict === null ? null : (about.labels.get(entry.id) ?? null);
-      const editedAt = edit?.at ?? null;
-      return { kind: "person", key, entry, quote, text, editedAt, deleted, label };
+      const judged = entry.verdict?.rule === "judge" ? about.judged.get(entry.id) : undefined;
+      const line = { quote, text, editedAt: edit?.at ?? null, deleted, label };
+      return { kind: "person", key, entry, ...line, judged: judged ?? null };
     }
     case "command":
       return { kind: "command", key, entry };

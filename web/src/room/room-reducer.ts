@@ -180,17 +180,16 @@ function around(
   return [from, to];
 }
 
-/** What these entries say of the kept ones: the last edit, deletion, label and delivery of each. */
+type Amend = Extract<RoomEntry, { kind: "edited" | "deleted" | "labelled" | "judged" }>;
+const amendKinds: ReadonlySet<string> = new Set(["edited", "deleted", "labelled", "judged"]);
+const isAmend = (entry: RoomEntry): entry is Amend => amendKinds.has(entry.kind);
+
+/** What these entries say of the kept ones: the last edit, deletion, label and so on of each. */
 function amendsOf(kept: readonly RoomEntry[], entries: readonly RoomEntry[]): readonly RoomEntry[] {
   const ids = new Set(kept.flatMap((item) => ("id" in item ? item.id : [])));
   const last = new Map<string, RoomEntry>();
   for (const entry of entries) {
-    const about =
-      entry.kind === "edited" || entry.kind === "deleted" || entry.kind === "labelled"
-        ? entry.id
-        : entry.kind === "said"
-          ? entry.edits
-          : undefined;
+    const about = isAmend(entry) ? entry.id : entry.kind === "said" ? entry.edits : undefined;
     if (about !== undefined && ids.has(about)) last.set(`${entry.kind} ${about}`, entry);
   }
   return [...last.values()].sort((a, b) => a.seq - b.seq);

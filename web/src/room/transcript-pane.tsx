@@ -20,6 +20,8 @@ interface TranscriptPaneProps {
   readonly room: Room;
   readonly rows: readonly Row[];
   readonly agentName: string;
+  /** Messages that the judge of the room is asked about. */
+  readonly asked: ReadonlySet<string>;
   readonly selected: string | null;
   /** Whether it opens with the selected line in the middle, not with the newest. */
   readonly atSelected: boolean;
@@ -121,6 +123,7 @@ function rowsIn(
         key={row.key}
         row={row}
         agentName={props.agentName}
+        asked={row.kind === "person" && props.asked.has(row.entry.id)}
         selected={row.key === selected}
         tabbable={row.key === tabStop}
         place={index + 1 - days.filter((day) => day < index).length}

@@ -3,6 +3,7 @@
  * with its delivery status, or a turn that said nothing.
  */
 import { Component, type ComponentChildren } from "preact";
+import { chipWord, withJudgement } from "../explanation/judgement.ts";
 import { clockTime, duration, shownName, shownText } from "../lib/sanitize.ts";
 import { pieces } from "../simulator/participants.ts";
 import { Chip, Face, type FaceKind } from "../ui/chip.tsx";
@@ -23,6 +24,8 @@ import type {
 interface LineProps {
   readonly row: LineRow;
   readonly agentName: string;
+  /** The judge of the room is asked about it. */
+  readonly asked: boolean;
   readonly selected: boolean;
   readonly tabbable: boolean;
   /** Its number among the lines that are loaded, and how many there are; -1: nobody knows. */
@@ -39,6 +42,7 @@ export class Line extends Component<LineProps> {
     const names = [
       "row",
       "agentName",
+      "asked",
       "selected",
       "tabbable",
       "place",
@@ -48,7 +52,8 @@ export class Line extends Component<LineProps> {
     return names.some((name) => this.props[name] !== next[name]);
   }
 
-  override render({ row, agentName, selected, tabbable, place, places, apartPx }: LineProps) {
+  override render(props: LineProps) {
+    const { row, agentName, asked, selected, tabbable, place, places, apartPx } = props;
     const isApart = apartPx !== null;
     return (
       // biome-ignore lint/a11y/useKeyWithClickEvents: the listbox handles the keys of its options
@@ -64,7 +69,7 @@ export class Line extends Component<LineProps> {
         tabIndex={tabbable ? 0 : -1}
         onClick={() => this.props.onSelect(row.key)}
       >
-        {row.kind === "person" && <Person row={row} />}
+        {row.kind === "person" && <Person row={row} asked={asked} />}
         {row.kind === "command" && <Command row={row} />}
         {row.kind === "agent" && <Agent row={row} agentName={agentName} />}
         {row.kind === "reaction" && <Reacted row={row} />}
@@ -99,7 +104,16 @@ function Body({ name, kind, time, chip, children }: BodyProps) {
   );
 }
 
-function Person({ row }: { readonly row: PersonRow }) {
+/** A decision, and what a judge has made of it. */
+function Decided({ row, asked }: { readonly row: PersonRow; readonly asked: boolean }) {
+  const { judged, entry } = row;
+  if (entry.verdict === null) return null;
+  const { decision, rule } = withJudgement(entry.verdict, judged);
+  const word = rule === "judge" ? { word: chipWord({ judgement: judged, asked }) } : {};
+  return <Chip decision={decision} rule={rule} {...word} />;
+}
+
+function Person({ row, asked }: { readonly row: PersonRow; readonly asked: boolean }) {
   const { author, mentions, files, verdict, at, history, fellow: isSibling } = row.entry;
   const members = mentions.map((name) => ({ id: name, name, isBot: false }));
   const time = [
@@ -112,7 +126,7 @@ function Person({ row }: { readonly row: PersonRow }) {
       name={author.name}
       kind={author.isBot ? (isSibling === true ? "agent" : "bot") : "person"}
       time={time}
-      chip={verdict && <Chip decision={verdict.decision} rule={verdict.rule} />}
+      chip={verdict && <Decided row={row} asked={asked} />}
     >
       {row.quote !== null && <Quote {...row.quote} />}
       {row.deleted ? (

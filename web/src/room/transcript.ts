@@ -7,6 +7,7 @@
 import type {
   CommandEntry,
   EndedEntry,
+  JudgedEntry,
   LabelledEntry,
   MessageEntry,
   ReactedEntry,
@@ -29,6 +30,8 @@ export interface PersonRow {
   readonly deleted: boolean;
   /** The last word on its decision, also one that was taken back; null: there was none. */
   readonly label: LabelledEntry | null;
+  /** What the judge of the room answered about it; null: nothing. */
+  readonly judged: JudgedEntry | null;
 }
 export interface CommandRow {
   readonly kind: "command";

@@ -152,6 +152,19 @@ async function isMissing(path: string, token: string, signal: AbortSignal): Prom
   }
 }
 
+/** Messages that the judge of the room is asked about, until its time is over. */
+export function useAsked({ state, ahead }: Room): ReadonlySet<string> {
+  const [, pass] = useState(0);
+  const open = state.asked.filter(({ until }) => until > Date.now() + ahead);
+  const next = Math.min(...open.map(({ until }) => until)) - ahead;
+  useEffect(() => {
+    if (!Number.isFinite(next)) return;
+    const timer = setTimeout(() => pass((count) => count + 1), Math.max(0, next - Date.now()) + 1);
+    return () => clearTimeout(timer);
+  }, [next]);
+  return new Set(open.map(({ id }) => id));
+}
+
 /** This machine's clock, once a second (or as often as said). */
 export function useNow(everyMs = 1_000): number {
   const [now, setNow] = useState(Date.now);

@@ -107,7 +107,12 @@ function circumstances(why: Why): string {
     ["held", why.held.map((author) => nameOf(why, author)).join(", ")],
     ["guard", guardText(why.guard)],
     ...(why.label === undefined ? [] : [["label", labelText(why.label)] as const]),
-    ...(why.judgement === undefined ? [] : [["judge", judgementText(why.judgement)] as const]),
+    ...(why.judgement === undefined
+      ? []
+      : ([
+          ["judge", judgementText(why.judgement)],
+          ["cost", judgeCostText(why.judgement, why.at)],
+        ] as const)),
     ...(why.levels === undefined ? [] : [["asked", levelWords(why.levels).join(", ")] as const]),
     ["fate", why.ordered === "text" ? "sent as it is" : outcomeText(why)],
     ...why.fate.deliveries.map(({ id, status, text, error }) => {
@@ -133,6 +138,16 @@ function judgementText({ failed, engage, engaged, ...said }: NonNullable<Why["ju
   if (!engage) return `not for the agent, ${sure}${because}`;
   const left = engaged ? "" : ", which was not sure enough or came too late";
   return `for the agent, ${sure}${left}${because}`;
+}
+
+/** How long the judge took, and what it used as far as it says so. */
+function judgeCostText({ failed, at, usage }: NonNullable<Why["judgement"]>, askedAt: Millis) {
+  if (failed === "budget") return "none: it was not asked";
+  const took = `${((at - askedAt) / 1_000).toFixed(1)} s`;
+  const { inputTokens = 0, outputTokens = 0, costUsd } = usage ?? {};
+  if (inputTokens + outputTokens === 0) return took;
+  const paid = costUsd ? `, $${costUsd.toPrecision(2)}` : "";
+  return `${took}, ${inputTokens} tokens in, ${outputTokens} out${paid}`;
 }
 
 function nameOf({ participants }: Why, author: string): string {

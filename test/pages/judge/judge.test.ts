@@ -1,0 +1,125 @@
+/**
+ * Lines that a judge decides, on the Room page and in the list of rooms: asked, engaged after all,
+ * declined, without an answer; live and after a reload.
+ */
+import type { Page } from "playwright-core";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { RoomView } from "../../../src/daemon/api-types/room.ts";
+import { roomHref } from "../../../web/src/lib/route.ts";
+import { aside, group, type LiveDaemon, person } from "../../support/daemon/live-daemon.ts";
+import { violations } from "../../support/pages/axe.ts";
+import { haveChromium } from "../../support/pages/chromium.ts";
+import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
+import { type JudgeServer, startJudgeServer } from "../../support/servers/judge.ts";
+
+const key = "agent:main:webhook:group:#kitchen";
+const table = "Can somebody book a table?";
+const yes = { engage: true, confidence: 0.9, why: "Bo asks for <b>a table</b>" };
+
+describe.skipIf(!haveChromium)("a judge on the pages", () => {
+  const rig = createPagesRig({ kept: true });
+  let judge: JudgeServer;
+  let daemon: LiveDaemon;
+
+  beforeAll(async () => {
+    judge = await startJudgeServer();
+    rig.closing(() => judge.close());
+    const asked = { kind: "webhook", url: judge.url, secret: "a secret of the test" };
+    daemon = await rig.daemon({
+      engagement: { judge: { ...asked, minConfidence: 0.6, perMinuteMax: 5, timeoutMs: 30_000 } },
+      messages: { inbound: { debounceMs: 0 } },
+    });
+    await daemon.start();
+    const chat = group("#kitchen");
+    // Nobody is alone with the agent.
+    await daemon.say({ chat, author: person("Zoe"), text: "Good morning", ...aside });
+  });
+
+  const say = (text: string, by = "Cy") =>
+    daemon.say({ chat: group("#kitchen"), author: person(by), text });
+  const row = (page: Page, text: string) =>
+    page.locator(".msg.person", { has: page.locator(".text", { hasText: text }) });
+  const words = async (page: Page, text: string) =>
+    (await row(page, text).locator(".chip").allInnerTexts()).join().replace(/\s+/gu, " ").trim();
+  const why = (page: Page) => page.getByRole("region", { name: "Why" });
+
+  test("a line is asked about, then engaged or declined, while the page is open", async () => {
+    const page = await rig.open(daemon.address(roomHref(key)));
+    await say(table, "Bo");
+    await soon(() => words(page, table)).toBe("observe judge is asked");
+    await row(page, table).click();
+    await why(page).getByText("the judge of this room is asked").waitFor();
+    judge.answer(table, yes);
+    await soon(() => words(page, table)).toBe("engage judge: yes, 90%");
+    await why(page).getByText("It says: meant for the agent, so a turn is due.").waitFor();
+    await why(page)
+      .getByText(/yes, 90% sure; took \d/u)
+      .waitFor();
+    await why(page).getByText("“Bo asks for <b>a table</b>”").waitFor();
+    await why(page).locator(".rung.matched.engage").waitFor();
+
+    judge.answer("Nice weather.", { engage: false, confidence: 0.82, why: "small talk" });
+    await say("Nice weather.");
+    await soon(() => words(page, "Nice weather.")).toBe("observe judge: no, 82%");
+    judge.answer("Perhaps.", { engage: true, confidence: 0.4 });
+    await say("Perhaps.");
+    await soon(() => words(page, "Perhaps.")).toBe("observe judge: yes, 40%");
+    judge.answer("It is down.", 500);
+    await say("It is down.");
+    await soon(() => words(page, "It is down.")).toBe("observe judge: it failed");
+    judge.answer("So what?", { engage: "perhaps" });
+    await say("So what?");
+    await soon(() => words(page, "So what?")).toBe("observe judge: no clear answer");
+    await say("Once more?");
+    await soon(() => words(page, "Once more?")).toBe("observe judge: not asked");
+  });
+
+  test("it is the same after a reload, for keys and for screen readers", async () => {
+    const page = await rig.open(daemon.address(roomHref(key)));
+    await soon(() => words(page, table)).toBe("engage judge: yes, 90%");
+    await soon(() => words(page, "Nice weather.")).toBe("observe judge: no, 82%");
+    await row(page, "Once more?").click();
+    // The engaged line before it.
+    await page.keyboard.press("E");
+    await page.locator('.msg.person[aria-selected="true"]', { hasText: table }).waitFor();
+    await why(page)
+      .getByText(/yes, 90% sure; took/u)
+      .waitFor();
+    for (const scheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: scheme });
+      expect(await violations(page, scheme === "light" ? "everything" : "colours")).toEqual([]);
+    }
+    await page.setViewportSize({ width: 390, height: 800 });
+    const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
+    await soon(wide).toBeLessThanOrEqual(390);
+  });
+
+  test("the API has each answer as an entry, and no question is open", async () => {
+    const view = (await daemon.ask(`/rooms/${encodeURIComponent(key)}`)) as RoomView;
+    const judged = view.history.entries.flatMap((entry) => (entry.kind === "judged" ? entry : []));
+    expect(judged.map(({ engaged, failed = "" }) => [engaged, failed])).toEqual([
+      [true, ""],
+      [false, ""],
+      [false, ""],
+      [false, "error"],
+      [false, "ill-formed"],
+      [false, "budget"],
+    ]);
+    expect(view.state.asked).toEqual([]);
+  });
+
+  test("the list of rooms counts the engaged line as engaged, also after a restart", async () => {
+    const page = await rig.open(daemon.address("/"));
+    const strip = page.locator(".strip .engage");
+    await soon(() => strip.count()).toBe(1);
+    const bars = page.getByRole("img", { name: /7 messages, 1 engaged/u });
+    await bars.waitFor();
+    await daemon.stop();
+    rig.forgive("ERR_CONNECTION_REFUSED");
+    rig.forgive("ERR_INCOMPLETE_CHUNKED_ENCODING");
+    await daemon.start();
+    const again = await rig.open(daemon.address("/"));
+    await again.getByRole("img", { name: /7 messages, 1 engaged/u }).waitFor();
+    await soon(() => again.locator(".strip .engage").count()).toBe(1);
+  });
+});
