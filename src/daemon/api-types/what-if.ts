@@ -31,7 +31,14 @@ export const whatIfEditSchema = z.object({ path: text, before: z.unknown(), afte
 /** A value that differs from the rules in force. */
 export type WhatIfEdit = Shape<typeof whatIfEditSchema>;
 
-const verdictSchema = z.object({ decision: decisionSchema, rule: ruleSchema });
+const verdictSchema = z.object({
+  decision: decisionSchema,
+  rule: ruleSchema,
+  undecided: z
+    .literal(true)
+    .exactOptional()
+    .describe("a judge would be asked, and the recording does not have its answer"),
+});
 export type WhatIfVerdict = Shape<typeof verdictSchema>;
 
 const changeSchema = z.object({
@@ -58,7 +65,8 @@ const labelledScoreSchema = z.object({
   recall: shareSchema,
 });
 const labelledSchema = z.object({
-  messages: count.describe("messages that somebody labelled by hand"),
+  messages: count.describe("messages that somebody labelled by hand and both decide"),
+  undecided: count.describe("labelled messages that one of them would put to a judge"),
   before: labelledScoreSchema,
   after: labelledScoreSchema,
 });
@@ -74,6 +82,7 @@ const resultSchema = z.object({
   nowEngage: count,
   nowObserve: count,
   nowOther: count,
+  undecided: count.describe("messages that one of them would put to a judge, without an answer"),
   labelled: labelledSchema.nullable().describe("null: no message of the recording has a label"),
   changes: z.array(changeSchema).describe("the first of them, in order of time"),
 });

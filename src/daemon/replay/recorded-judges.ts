@@ -9,11 +9,24 @@ import { type EarshotConfig, resolveJudge, withoutSecrets } from "../../domain/c
 import { parseSessionKey } from "../../domain/key.ts";
 import type { Scenario, ScenarioLine } from "../../domain/scenario/scenario.ts";
 
-/** What runs the judge of a conversation, without what differs from machine to machine. */
-function judgeOf(config: EarshotConfig, key: string): string {
-  const judge = resolveJudge(withoutSecrets(config), parseSessionKey(key).agentId, key);
-  const { baseDir: _, ...driver } = { baseDir: undefined, ...judge?.driver };
-  return judge === null ? "" : JSON.stringify(Object.entries(driver).sort());
+/** The judge of a conversation as a text, by which judges are compared; empty: there is none. */
+export type JudgeNames = (key: string) => string;
+
+/** What runs the judges of a config, without what differs from machine to machine. */
+export function judgesIn(config: EarshotConfig): JudgeNames {
+  const known = new Map<string, string>();
+  let open: EarshotConfig | null = null;
+  const nameOf = (key: string): string => {
+    open ??= withoutSecrets(config);
+    const judge = resolveJudge(open, parseSessionKey(key).agentId, key);
+    const { baseDir: _, ...driver } = { baseDir: undefined, ...judge?.driver };
+    return judge === null ? "" : JSON.stringify(Object.entries(driver).sort());
+  };
+  return (key) => {
+    const name = known.get(key) ?? nameOf(key);
+    known.set(key, name);
+    return name;
+  };
 }
 
 export interface JudgedReplay {
@@ -33,11 +46,12 @@ function* ownLines(
   { lines }: Scenario,
   { header, reading, instead }: JudgedReplay,
 ): Generator<ScenarioLine> {
-  let recorded = header;
+  let recorded = judgesIn(header);
+  const now = judgesIn(instead);
   for (const line of lines) {
-    if ("config" in line) recorded = reading(line.config);
+    if ("config" in line) recorded = judgesIn(reading(line.config));
     if (!("judge" in line)) yield line;
-    else if (judgeOf(recorded, line.judge.key) === judgeOf(instead, line.judge.key)) yield line;
+    else if (recorded(line.judge.key) === now(line.judge.key)) yield line;
   }
 }
 

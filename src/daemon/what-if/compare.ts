@@ -2,8 +2,7 @@
  * Two lists of decisions about the same recording, side by side. A message that several agents
  * received is compared for each agent, in their order.
  */
-import type { Decision } from "../../domain/decision.ts";
-import { LabelledDecisions } from "../../domain/quality/labelled-decisions.ts";
+import { LabelledDecisions, type Side } from "../../domain/quality/labelled-decisions.ts";
 import type { ScenarioLine } from "../../domain/scenario/scenario.ts";
 import type { WhatIfChange, WhatIfResult, WhatIfVerdict } from "../api-types/what-if.ts";
 import type { RecordedMessage, Recording } from "./recording.ts";
@@ -24,7 +23,11 @@ function byMessage(decided: readonly Decided[]): Map<string, Decided[]> {
   return map;
 }
 
-const verdictOf = ([, , , decision, rule]: Decided): WhatIfVerdict => ({ decision, rule });
+const verdictOf = ([, , , decision, rule, asks]: Decided): WhatIfVerdict =>
+  asks === true ? { decision, rule, undecided: true } : { decision, rule };
+
+const isSame = (old: Decided, now: Decided): boolean =>
+  old[3] === now[3] && old[4] === now[4] && old[5] === now[5];
 
 /** The differences, without the duration. */
 export function compare(
@@ -36,7 +39,7 @@ export function compare(
   const is = byMessage(after);
   const start = header.start ?? 0;
   const changes: WhatIfChange[] = [];
-  const count = { changed: 0, otherRule: 0, nowEngage: 0, nowObserve: 0, nowOther: 0 };
+  const count = { ...noChange };
   const seen = new Map<string, number>();
   for (const [n, message] of messages.entries()) {
     const name = `${message.t}|${message.id}`;
@@ -47,9 +50,8 @@ export function compare(
     for (let index = from; index < olds.length; index += 1) {
       const old = olds[index] as Decided;
       const now = news[index];
-      if (now === undefined || (old[3] === now[3] && old[4] === now[4])) continue;
-      if (old[3] === now[3]) count.otherRule += 1;
-      else note(count, now[3]);
+      if (now === undefined || isSame(old, now)) continue;
+      note(count, old, now);
       if (changes.length < changesSentMax) changes.push(changeOf(n, message, start, old, now));
     }
   }
@@ -65,19 +67,36 @@ function labelledIn(
 ): WhatIfResult["labelled"] {
   const labelled = new LabelledDecisions();
   for (const line of lines) if ("label" in line) labelled.label(line.label);
-  for (const [, id, key, decision] of before) labelled.decided("before", key, id, decision);
-  for (const [, id, key, decision] of after) labelled.decided("after", key, id, decision);
+  for (const [side, all] of Object.entries({ before, after }) as [Side, readonly Decided[]][])
+    for (const [, id, key, decision, , asks] of all)
+      labelled.decided(side, key, id, asks === true ? "undecided" : decision);
   return labelled.compare();
 }
 
+const noChange = {
+  changed: 0,
+  otherRule: 0,
+  nowEngage: 0,
+  nowObserve: 0,
+  nowOther: 0,
+  undecided: 0,
+};
+
+/** Where a judge would be asked, nothing is known: it is no change and no agreement. */
 function note(
-  count: { changed: number; nowEngage: number; nowObserve: number; nowOther: number },
-  decision: Decision,
+  count: { [Name in keyof typeof noChange]: number },
+  old: Decided,
+  now: Decided,
 ): void {
-  count.changed += 1;
-  if (decision === "engage") count.nowEngage += 1;
-  else if (decision === "observe") count.nowObserve += 1;
-  else count.nowOther += 1;
+  const decision = now[3];
+  if (old[5] === true || now[5] === true) count.undecided += 1;
+  else if (old[3] === decision) count.otherRule += 1;
+  else {
+    count.changed += 1;
+    if (decision === "engage") count.nowEngage += 1;
+    else if (decision === "observe") count.nowObserve += 1;
+    else count.nowOther += 1;
+  }
 }
 
 function changeOf(

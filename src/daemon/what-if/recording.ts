@@ -7,11 +7,13 @@
  */
 import { recordScenario } from "../../actors/recording/recorder.ts";
 import type { RecordingRange, RecordingStore } from "../../actors/recording/types.ts";
+import { scenarioConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
 import { cut } from "../../domain/sanitize.ts";
 import { parseScenario } from "../../domain/scenario/read-scenario.ts";
 import type { ScenarioHeader, ScenarioLine } from "../../domain/scenario/scenario.ts";
+import { type JudgeNames, judgesIn } from "../replay/recorded-judges.ts";
 
 export const whatIfMessagesMax = 50_000;
 export const whatIfBytesMax = 33_554_432;
@@ -34,6 +36,8 @@ export interface Recording {
   readonly lines: readonly ScenarioLine[];
   readonly messages: readonly RecordedMessage[];
   readonly rooms: number;
+  /** What ran the judge that gave an answer. */
+  readonly judges: ReadonlyMap<ScenarioLine, string>;
 }
 
 const tooMuch = (what: string) =>
@@ -48,10 +52,23 @@ class Collected {
   readonly lines: ScenarioLine[] = [];
   readonly messages: RecordedMessage[] = [];
   readonly #rooms = new Set<string>();
+  readonly #judges = new Map<ScenarioLine, string>();
+  /** Of the config in force; null: not needed yet. */
+  #judgesNow: JudgeNames | null = null;
+  /** The config in force since a line; null: the header's. */
+  #config: ScenarioHeader["config"] | null = null;
 
   add(line: ScenarioLine): void {
     // The tried rules apply to all lines.
-    if ("config" in line) return;
+    if ("config" in line) {
+      this.#config = line.config;
+      this.#judgesNow = null;
+      return;
+    }
+    if ("judge" in line) {
+      this.#judgesNow ??= judgesIn(scenarioConfig(this.#config ?? this.header.config));
+      this.#judges.set(line, this.#judgesNow(line.judge.key));
+    }
     if (this.lines.length >= linesMax) throw tooMuch(`${linesMax.toLocaleString("en")} lines`);
     this.lines.push(line);
     if (!("in" in line)) return;
@@ -63,7 +80,7 @@ class Collected {
 
   recording(name: string): Recording {
     const { header, lines, messages } = this;
-    return { name, header, lines, messages, rooms: this.#rooms.size };
+    return { name, header, lines, messages, rooms: this.#rooms.size, judges: this.#judges };
   }
 }
 
@@ -102,4 +119,15 @@ export function recordingFrom(text: string, name: string): Recording {
   all.header = header;
   for (const line of lines) all.add(line);
   return all.recording(name);
+}
+
+/** The lines, with answers only of those judges that a config has as well. */
+export function linesUnder(
+  lines: readonly ScenarioLine[],
+  { judges }: Pick<Recording, "judges">,
+  config: unknown,
+): readonly ScenarioLine[] {
+  if (judges.size === 0) return lines;
+  const now = judgesIn(scenarioConfig({}, config));
+  return lines.filter((line) => !("judge" in line) || judges.get(line) === now(line.judge.key));
 }

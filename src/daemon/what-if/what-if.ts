@@ -24,7 +24,7 @@ import type {
 import { compare } from "./compare.ts";
 import { linesUpTo, ofConversation } from "./conversation-slice.ts";
 import { createWhatIfProcesses, type WhatIfProcesses } from "./processes.ts";
-import { type Recording, recordingFrom, recordingOf } from "./recording.ts";
+import { linesUnder, type Recording, recordingFrom, recordingOf } from "./recording.ts";
 import { type EditPlace, readRules, rulesText } from "./rules-text.ts";
 import type { Decided } from "./worker.ts";
 
@@ -180,7 +180,8 @@ class WhatIfRuns implements WhatIfService {
     share: (of: number) => void,
     signal: AbortSignal,
   ): Promise<readonly Decided[]> {
-    const task = { lines: [headerOf(recording), ...lines], config, explain: null };
+    const judged = linesUnder(lines, recording, config);
+    const task = { lines: [headerOf(recording, config), ...judged], config, explain: null };
     const answer = await this.#processes.run(task, share, signal);
     return answer.type === "decided" ? answer.decided : [];
   }
@@ -204,7 +205,8 @@ class WhatIfRuns implements WhatIfService {
     const part = ofConversation(whole, await this.#baseline(loaded, base, () => undefined, signal));
     const explain = async (lines: readonly ScenarioLine[], config: Base): Promise<Why | null> => {
       const end = { t: message.t, end: true };
-      const scenario = [headerOf(loaded.recording), ...lines, end];
+      const judged = linesUnder(lines, loaded.recording, config);
+      const scenario = [headerOf(loaded.recording, config), ...judged, end];
       const task = { lines: scenario, config, explain: message.id };
       const answer = await this.#processes.run(task, () => undefined, signal);
       return answer.type === "why" ? answer.why : null;
@@ -246,9 +248,10 @@ class WhatIfRuns implements WhatIfService {
   }
 }
 
-/** The recording's header without its config: the tried rules apply to all lines. */
-const headerOf = ({ header: { start, local } }: Recording) => ({
+/** The recording's header with the tried rules, which apply to all lines. */
+const headerOf = ({ header: { start, local } }: Recording, config: Base) => ({
   earshot: 1,
+  config,
   ...(start !== undefined && { start }),
   ...(local !== undefined && { local }),
 });

@@ -121,9 +121,13 @@ test("under another judge the lines are undecided; one that only has to be surer
     against(configOf(null)),
   ]);
   expect(other.out).toMatch(/decision m1: observe by judge → undecided by judge/);
-  expect(other.out).toMatch(/decision m2: observe by judge → undecided by judge/);
+  expect(other.out).toMatch(/decision m2: engage by judge → undecided by judge/);
+  expect(other.out).toContain(
+    "Undecided: a judge would be asked, and the file has no answer of it.",
+  );
+  expect(other.out).not.toMatch(/decision m\d: \S+ by judge → nothing/);
   expect(surer.out).not.toContain("undecided");
-  expect(surer.out).toMatch(/decision m2: engage by judge → nothing/);
+  expect(surer.out).toMatch(/decision m2: engage by judge → observe by judge/);
   expect(none.out).toMatch(/decision m1: observe by judge → observe by default/);
   expect([other.code, surer.code, none.code]).toEqual([1, 1, 1]);
 }, 60_000);

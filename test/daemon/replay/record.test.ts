@@ -251,6 +251,7 @@ describe("labels of a recording", () => {
       expect(found.at(-1)).toEqual({
         what: "labels",
         messages: 3,
+        undecided: 0,
         before: { meant: 1, engaged: 1, right: 0, precision: 0, recall: 0 },
         after: { meant: 1, engaged: 1, right: 1, precision: 1, recall: 1 },
       });

@@ -21,7 +21,7 @@ const said = fc.record({
 
 function recordingOf(lines: readonly unknown[]): Recording {
   const { lines: read, header } = scenarioOf(lines, "test");
-  return { name: "test", header, lines: read, messages: [], rooms: 0 };
+  return { name: "test", header, lines: read, messages: [], rooms: 0, judges: new Map() };
 }
 
 async function decide(recording: Recording, explain: string | null) {

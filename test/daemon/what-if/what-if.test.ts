@@ -202,6 +202,7 @@ describe("what if", () => {
     const { labelled } = resultIn(await tried(listens(rules), id));
     expect(labelled).toEqual({
       messages: 4,
+      undecided: 0,
       before: { meant: 2, engaged: 1, right: 1, precision: 1, recall: 0.5 },
       after: { meant: 2, engaged: 3, right: 2, precision: 2 / 3, recall: 1 },
     });

@@ -122,4 +122,30 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
     await again.getByRole("img", { name: /7 messages, 1 engaged/u }).waitFor();
     await soon(() => again.locator(".strip .engage").count()).toBe(1);
   });
+
+  test("What-if uses the recorded answers, and leaves open what another judge would say", async () => {
+    const page = await rig.open(daemon.address("/replay"));
+    const box = page.getByLabel("Rules, as JSON5");
+    await page.getByText("7 messages in 1 room are ready.").waitFor();
+    const rules = await box.inputValue();
+    const sum = page.locator(".sum");
+
+    await box.fill(rules.replace("minConfidence: 0.6", "minConfidence: 0.95"));
+    await sum.getByText("1 decision changes").waitFor();
+    expect(await sum.getByText("undecided").count()).toBe(0);
+
+    await box.fill(rules.replace("/judge", "/another"));
+    await sum.getByText("6 undecided: a judge would be asked").waitFor();
+    expect(await sum.getByText("0 decisions change").count()).toBe(1);
+    const change = page.locator(".change", { hasText: table });
+    const chips = change.locator(".chip");
+    expect(await chips.locator("b").allInnerTexts()).toEqual(["engage", "undecided"]);
+    expect(await chips.locator(".rule").allInnerTexts()).toEqual(["judge", "asks a judge"]);
+    await change.click();
+    await page.getByText("a judge would be asked, and the recording does not").waitFor();
+    await page.locator(".both .rung[aria-current]").nth(1).waitFor();
+    await page.getByRole("button", { name: "Undecided6" }).click();
+    await soon(() => page.locator(".change").count()).toBe(6);
+    expect(await violations(page, "everything")).toEqual([]);
+  });
 });

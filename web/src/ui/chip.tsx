@@ -14,15 +14,17 @@ interface ChipProps {
   readonly rule: Rule;
   /** Says more than the rule: which command it was. */
   readonly word?: string;
+  /** In place of the decision, where there is none yet. */
+  readonly title?: string;
 }
 
 /** A decision with its rule. For admission the rule repeats the decision, so it is left out. */
-export function Chip({ decision, rule, word }: ChipProps) {
+export function Chip({ decision, rule, word, title = decision }: ChipProps) {
   const said = word ?? (rule === decision ? null : rule);
   return (
     <span class={`chip ${decision}`}>
       <Icon name={decision} />
-      <b>{decision}</b>
+      <b>{title}</b>
       {said !== null && <span class="rule">{said}</span>}
     </span>
   );

@@ -23,11 +23,12 @@ function part(share: "precision" | "recall", of: "engaged" | "meant") {
 
 export function Labelled({ labelled }: { readonly labelled: WhatIfLabelled | null }) {
   if (labelled === null) return null;
-  const { messages, before, after } = labelled;
+  const { messages, undecided, before, after } = labelled;
   return (
     <table class="labelled">
       <caption>
         On {amount(messages)} labelled {messages === 1 ? "message" : "messages"}
+        {undecided > 0 && `; for ${amount(undecided)} more a judge would be asked`}
       </caption>
       <thead>
         <tr>

@@ -18,7 +18,7 @@ import { Chip } from "../ui/chip.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Labelled } from "./labelled.tsx";
 
-export type Filter = "all" | "engage" | "observe" | "other";
+export type Filter = "all" | "engage" | "observe" | "other" | "undecided";
 
 interface ResultProps {
   readonly result: WhatIfResult;
@@ -31,14 +31,16 @@ const pageRows = 60;
 const messages = (count: number) => `${amount(count)} ${count === 1 ? "message" : "messages"}`;
 const rooms = (count: number) => `${amount(count)} ${count === 1 ? "room" : "rooms"}`;
 
-const filterOf = ({ before, after }: WhatIfChange): Filter =>
-  before.decision === after.decision
+const filterOf = ({ before, after }: WhatIfChange): Filter => {
+  if (before.undecided === true || after.undecided === true) return "undecided";
+  return before.decision === after.decision
     ? "other"
     : after.decision === "engage"
       ? "engage"
       : after.decision === "observe"
         ? "observe"
         : "other";
+};
 
 export function Result({ result, stale, ladders }: ResultProps) {
   const [filter, setFilter] = useState<Filter>("all");
@@ -49,7 +51,9 @@ export function Result({ result, stale, ladders }: ResultProps) {
     setShown(pageRows);
   }, [result]);
   const { changed, otherRule, nowEngage, nowObserve, nowOther, changes, tookMs } = result;
-  if (changed + otherRule === 0)
+  const { undecided } = result;
+  const count = changed + otherRule + undecided;
+  if (count === 0)
     return (
       <>
         <div class="empty">
@@ -71,6 +75,7 @@ export function Result({ result, stale, ladders }: ResultProps) {
           <div class="muted">
             of {messages(result.messages)} in {rooms(result.rooms)}
             {otherRule > 0 && `; ${amount(otherRule)} more by another rule`}
+            {undecided > 0 && `; ${amount(undecided)} undecided: a judge would be asked`}
           </div>
         </div>
         <Moves engage={nowEngage} observe={nowObserve} />
@@ -79,13 +84,7 @@ export function Result({ result, stale, ladders }: ResultProps) {
       <div class="tools-row">
         {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as one strip */}
         <div class="seg" role="group" aria-label="Show">
-          <Pick
-            of="all"
-            title="All"
-            count={changed + otherRule}
-            filter={filter}
-            setFilter={setFilter}
-          />
+          <Pick of="all" title="All" count={count} filter={filter} setFilter={setFilter} />
           <Pick
             of="engage"
             title="Now engage"
@@ -102,6 +101,15 @@ export function Result({ result, stale, ladders }: ResultProps) {
           />
           {others > 0 && (
             <Pick of="other" title="Other" count={others} filter={filter} setFilter={setFilter} />
+          )}
+          {undecided > 0 && (
+            <Pick
+              of="undecided"
+              title="Undecided"
+              count={undecided}
+              filter={filter}
+              setFilter={setFilter}
+            />
           )}
         </div>
         <span class="grow" />
@@ -125,7 +133,7 @@ export function Result({ result, stale, ladders }: ResultProps) {
           </button>
         </div>
       )}
-      {changes.length < changed + otherRule && (
+      {changes.length < count && (
         <p class="more small muted">The first {amount(changes.length)} are listed.</p>
       )}
     </div>
@@ -192,19 +200,37 @@ function Change({ change, open, onOpen, ladders }: ChangeProps) {
         </span>
         <span class="cut">
           <span class="sr">was </span>
-          <Chip {...before} />
+          <VerdictChip verdict={before} />
         </span>
         <svg class="to" width="16" height="16" aria-hidden="true">
           <use href="#i-to" />
         </svg>
         <span class="cut">
           <span class="sr">would be </span>
-          <Chip {...after} />
+          <VerdictChip verdict={after} />
         </span>
       </button>
       {open && <Both n={n} before={before} after={after} ladders={ladders} />}
     </li>
   );
+}
+
+function VerdictChip({ verdict: { decision, rule, undecided } }: { verdict: WhatIfVerdict }) {
+  return (
+    <Chip
+      decision={decision}
+      rule={rule}
+      {...(undecided === true ? { title: "undecided", word: "asks a judge" } : {})}
+    />
+  );
+}
+
+function sentenceFor({ decision, rule, undecided }: WhatIfVerdict): string {
+  if (undecided === true)
+    return "Nothing else decides: a judge would be asked, and the recording does not have its answer.";
+  if (rule === "judge" && decision === "engage")
+    return "Nothing else decides, and the judge says: meant for the agent, so a turn is due.";
+  return sentenceOf(rule);
 }
 
 interface BothProps {
@@ -237,9 +263,9 @@ function Both({ n, before, after, ladders }: BothProps) {
           <h3 class="small muted">{title}</h3>
           <div class="answer">
             <div class="top">
-              <Chip {...verdict} />
+              <VerdictChip verdict={verdict} />
             </div>
-            <p>{sentenceOf(verdict.rule)}</p>
+            <p>{sentenceFor(verdict)}</p>
           </div>
           {why?.explanation ? (
             <Ladder explanation={why.explanation} />

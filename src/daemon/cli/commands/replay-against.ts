@@ -14,7 +14,7 @@ import {
 } from "../../../domain/quality/labelled-decisions.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 import type { ScenarioLine } from "../../../domain/scenario/scenario.ts";
-import type { StreamLine } from "../../../domain/stream.ts";
+import type { DecisionLine, StreamLine } from "../../../domain/stream.ts";
 import { tagged } from "../../events/event-kinds.ts";
 import { counted } from "../lib/command.ts";
 
@@ -48,6 +48,17 @@ interface Answers {
   readonly after: Answered;
 }
 
+/** A judge that was not asked may have decided either way. */
+const isOpen = ({ key, id, decision, rule }: DecisionLine, isAnswered: Answered): boolean =>
+  rule === "judge" && decision === "observe" && !isAnswered(key, id);
+
+/** A judge engaged a message that was observed first: its only decision that is compared. */
+const isLate = (line: StreamLine): boolean =>
+  "decision" in line && line.rule === "judge" && line.decision === "engage";
+
+const observed = words("observe", "judge");
+const undecided = words("undecided", "judge");
+
 /** The compared part of a line; null: none. */
 function comparedOf(line: StreamLine, isAnswered: Answered): Compared | null {
   const entry = tagged(line);
@@ -55,9 +66,8 @@ function comparedOf(line: StreamLine, isAnswered: Answered): Compared | null {
   switch (entry.kind) {
     case "decision": {
       const { id, key, decision, rule } = entry.line;
-      // A judge that was not asked may have decided either way.
-      const isOpen = rule === "judge" && decision === "observe" && !isAnswered(key, id);
-      return { t, what: "decision", id, key, value: words(isOpen ? "undecided" : decision, rule) };
+      const value = words(isOpen(entry.line, isAnswered) ? "undecided" : decision, rule);
+      return { t, what: "decision", id, key, value };
     }
     case "agent_end": {
       const { key, turn, outcome } = entry.line;
@@ -81,12 +91,21 @@ function comparedOf(line: StreamLine, isAnswered: Answered): Compared | null {
   }
 }
 
+/** A message that the second side's judge is asked about. */
+interface Asked {
+  /** What the first side decided. */
+  readonly before: string | null;
+  readonly t: number;
+}
+
 /** Compares two runs: first everything of one side, then everything of the other. */
 export class Comparison {
   /** Results of the first side without a match on the second yet, by name, in order. */
   readonly #before = new Map<string, Compared[]>();
   readonly #found: Difference[] = [];
   readonly #labelled = new LabelledDecisions();
+  /** Messages of the second side that its judge may still engage. */
+  readonly #asked = new Map<string, Asked>();
   #answered: Answers = { before: () => false, after: () => false };
   #decisions = 0;
 
@@ -106,6 +125,11 @@ export class Comparison {
     if (result === null) return;
     const name = nameOf(result);
     const list = this.#before.get(name);
+    if (isLate(line)) {
+      const first = list?.findLastIndex(({ value }) => value === observed) ?? -1;
+      if (first >= 0) list?.splice(first, 1, { ...result, t: list[first]?.t ?? result.t });
+      return;
+    }
     if (list === undefined) this.#before.set(name, [result]);
     else list.push(result);
   }
@@ -114,20 +138,43 @@ export class Comparison {
     this.#judge("after", line);
     const now = comparedOf(line, this.#answered.after);
     if (now === null) return;
-    if (now.what === "decision") this.#decisions += 1;
     const name = nameOf(now);
+    if (isLate(line)) {
+      this.#engagedLate(name, now);
+      return;
+    }
+    if (now.what === "decision") this.#decisions += 1;
     const list = this.#before.get(name);
     const was = list?.shift();
     if (list?.length === 0) this.#before.delete(name);
-    if (was?.value !== now.value)
-      this.#found.push({ ...of(now), before: was?.value ?? null, after: now.value });
+    const before = was?.value ?? null;
+    if (now.value === observed) this.#asked.set(name, { before, t: now.t });
+    this.#compare(before, now);
+  }
+
+  #compare(before: string | null, now: Compared): void {
+    if (before !== now.value) this.#found.push({ ...of(now), before, after: now.value });
+  }
+
+  /** What was found about its first decision is not so any more. */
+  #engagedLate(name: string, now: Compared): void {
+    const asked = this.#asked.get(name);
+    if (asked === undefined) return;
+    this.#asked.delete(name);
+    const { before, t } = asked;
+    const first = this.#found.findLastIndex(
+      (one) => one.t === t && one.after === observed && nameOf(one) === name,
+    );
+    if (first >= 0) this.#found.splice(first, 1);
+    this.#compare(before, { ...now, t });
   }
 
   #judge(side: Side, line: StreamLine): void {
     const entry = tagged(line);
     if (entry.kind !== "decision") return;
     const { key, id, decision } = entry.line;
-    this.#labelled.decided(side, key, id, decision);
+    const open = isOpen(entry.line, this.#answered[side]);
+    this.#labelled.decided(side, key, id, open ? "undecided" : decision);
   }
 
   /** How right both are on labelled messages; null: there is none. */
@@ -152,7 +199,7 @@ export class Comparison {
 const of = ({ t, what, id, key }: Compared) => ({ t, what, id, key });
 
 /** Turns have other numbers under another config, so they are matched by their order. */
-function nameOf({ what, id, key }: Compared): string {
+function nameOf({ what, id, key }: Pick<Compared, "what" | "id" | "key">): string {
   return JSON.stringify(what === "turn" ? [what, key] : [what, key, id]);
 }
 
@@ -184,15 +231,20 @@ export function countsOf(found: readonly Difference[], decisions: number): strin
   for (const { what, before, after } of found)
     if (what === "decision") add(`${before ?? "nothing"} → ${after ?? "nothing"}`);
   const changes = [...counts].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1));
+  const isUndecided = found.some(({ before, after }) => [before, after].includes(undecided));
   return [
     `Of ${decisions} decisions:`,
     ...rows,
     ...changes.map(([name, count]) => `  ${count} ${name}`),
+    ...(isUndecided
+      ? ["Undecided: a judge would be asked, and the file has no answer of it."]
+      : []),
   ].join("\n");
 }
 
 /** The numbers of both sides on labelled messages. */
-export function labelledText({ messages, before, after }: LabelledComparison): string {
+export function labelledText(compared: LabelledComparison): string {
+  const { messages, undecided: open, before, after } = compared;
   const part = (share: number, count: number, of: number) =>
     of === 0 ? "none" : `${(share * 100).toFixed(1)} % (${count} of ${of})`;
   const precision = ({ precision: share, right, engaged }: LabelledScore) =>
@@ -202,6 +254,7 @@ export function labelledText({ messages, before, after }: LabelledComparison): s
     `On ${counted(messages, "labelled message")}:`,
     `  precision ${precision(before)} → ${precision(after)}`,
     `  recall ${recall(before)} → ${recall(after)}`,
+    ...(open > 0 ? [`  ${open} more: a judge would be asked`] : []),
   ].join("\n");
 }
 
