@@ -26,8 +26,9 @@ import { OutgoingParts } from "./outgoing-parts.ts";
 import { TurnOutput } from "./output.ts";
 import { belowAnswer, type Fallback, type Usage } from "./side-output.ts";
 import type { TurnAttemptPorts } from "./turn-attempt-ports.ts";
+import { UnsentText } from "./unsent-text.ts";
 
-type Failure = Pick<AgentFailed, "code" | "message">;
+type Failure = Pick<AgentFailed, "code" | "message" | "unsent">;
 /** A report without its time and turn. */
 type AttemptReport<Event = AgentReport> = Event extends unknown
   ? Omit<Event, "at" | "turnId">
@@ -42,6 +43,7 @@ export class TurnAttempt {
   readonly #job: TurnJob;
   readonly #ports: TurnAttemptPorts;
   readonly #output: TurnOutput;
+  readonly #unsent = new UnsentText();
   readonly #abort = new AbortController();
   #agent: AgentPort | null = null;
   #failure: Failure | null = null;
@@ -85,6 +87,7 @@ export class TurnAttempt {
       firstIndex: order.firstIndex ?? 0,
       onBlock: (block) => {
         if (block.aside === undefined) this.#noteSpeech();
+        this.#unsent.note(block);
         this.#report({ type: "agent.text", ...block });
       },
       onDraft: (index, text) => {
@@ -390,7 +393,7 @@ export class TurnAttempt {
     this.#failure = { code, message: oneLine(message, messageUnitsMax) };
     this.#abort.abort(new EarshotError("EAR_AGENT_TIMEOUT", `Cannot continue the turn: ${code}`));
     this.#after(limits.abortMsMax, this.#end);
-    this.#output.breakOff();
+    this.#failure = { ...this.#failure, ...this.#unsent.breakOff(this.#output, code) };
   }
 
   #finish(filed: boolean): void {

@@ -39,6 +39,7 @@ import type { JudgeAnswered } from "../../machines/events/events.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
 import type { AgentJudgeDay } from "./judges.ts";
+import type { RoomOperator } from "./room-actions.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
 import type { ScheduleOperator, UnsaidEntry } from "./schedules.ts";
 import type { Speech, SpeechTaken } from "./speech.ts";
@@ -234,7 +235,6 @@ export interface LabelOrder {
   readonly by: string;
 }
 
-/** Everything `earshot why` shows. */
 /** An answer of a judge to a conversation's question about a message. */
 export type RecordedAnswer = Pick<
   JudgeAnswered,
@@ -251,6 +251,7 @@ export interface WhyJudgement
   readonly engaged: boolean;
 }
 
+/** Everything `earshot why` shows. */
 export interface Why {
   readonly message: Inbound;
   readonly at: Millis;
@@ -306,7 +307,7 @@ export interface SessionFilter {
   readonly limit: number;
 }
 
-export interface Runtime {
+export interface Runtime extends RoomOperator {
   /** Opens the journal, recovers, starts hosts. Resolves when messages are accepted. */
   start(): Promise<void>;
   /**
@@ -325,9 +326,6 @@ export interface Runtime {
   ): Promise<IngestOutcome[]>;
   /** Simulations: what the judge of a conversation answered when it was recorded. */
   judged(answer: RecordedAnswer): Promise<void>;
-  /** The operator's commands on one conversation. */
-  abortTurn(key: string, by: string): Promise<boolean>;
-  disengage(key: string): Promise<void>;
   /**
    * Says something in a room that nobody there asked for. Resolves when it is durable; "conflict":
    * its id is that of another order.
@@ -370,12 +368,15 @@ export interface Runtime {
    * none.
    * @throws EarshotError EAR_KEY_INVALID, EAR_USAGE for an agent that is not configured.
    */
-  updateSession(key: string, patch: SessionPatch): Promise<Session>;
+  updateSession(key: string, patch: SessionPatch, by?: string): Promise<Session>;
   /**
    * Archives the current session and starts the next; null if there is none to archive, and if it
    * is not waited for.
    */
-  resetSession(key: string, how?: { readonly wait?: boolean }): Promise<Session | null>;
+  resetSession(
+    key: string,
+    how?: { readonly wait?: boolean; readonly by?: string },
+  ): Promise<Session | null>;
   /** Summarises the session so far. Not while a turn runs or waits there. */
   compactSession(key: string): Promise<"done" | "busy" | "empty">;
   /** Replaces the config for everything admitted from now on. */

@@ -62,6 +62,7 @@ const reported = z.discriminatedUnion("type", [
     type: z.literal("agent.failed"),
     code: z.enum(["error", "idle-timeout", "total-timeout", "aborted", "host-lost", "too-long"]),
     message: text,
+    unsent: text.exactOptional(),
   }),
   z.strictObject({ ...own, type: z.literal("disengage") }),
   z.strictObject({ ...own, type: z.literal("skip") }),

@@ -48,7 +48,10 @@ export function createOperator(
     },
     judged: ({ key, ...answer }) =>
       inject(key, { type: "judge.answered", at: clock.now(), ...answer }),
-    disengage: (key) => inject(key, { type: "disengage", at: clock.now(), operator: true }),
+    disengage: (key, by) => {
+      const named = by === undefined ? {} : { by };
+      return inject(key, { type: "disengage", at: clock.now(), operator: true, ...named });
+    },
     label: (order) => setLabel({ clock, ids, events, ...opened() }, order),
     passivateAll: () => opened().supervisor.passivateAll(),
     summaries: async (convs) => opened().supervisor.summaries(convs),

@@ -15,6 +15,7 @@ import { isFailing, unlessStoreFails } from "../util/until-failure.ts";
 import { createParts } from "./assembly.ts";
 import { createOperator } from "./operator.ts";
 import type { Parts } from "./parts.ts";
+import { createRoomActions } from "./room-actions.ts";
 import { createSessionOperator } from "./session-operator.ts";
 import { createStatus } from "./status.ts";
 
@@ -38,6 +39,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     return parts;
   };
   const operator = createOperator(ports, opened);
+  const sessions = createSessionOperator(ports, opened);
+  const say: Runtime["say"] = (speech) => opened().speaker.say(speech);
   const status = createStatus(
     () => parts,
     () => ingress,
@@ -191,8 +194,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     ...operator,
     access: () => opened().access,
     schedules: () => opened().schedules,
-    ...createSessionOperator(ports, opened),
-    say: (speech) => opened().speaker.say(speech),
+    ...sessions,
+    say,
+    act: createRoomActions(() => opened().store, { ...operator, ...sessions, say }),
     connectionChanged(channel, account) {
       parts?.outbox.wake(channel, account);
       parts?.typing.wake(channel, account);

@@ -50,7 +50,7 @@ export function createSessionOperator(
     return opened().store.sessionOf(conv);
   }
 
-  async function update(key: string, patch: SessionPatch): Promise<Session> {
+  async function update(key: string, patch: SessionPatch, by?: string): Promise<Session> {
     const { journal, configs, sessions } = opened();
     const { conv, agentId } = named(key);
     const at = clock.now();
@@ -60,7 +60,8 @@ export function createSessionOperator(
     if (before === null) writes.unshift(sessions.opening({ conv, key, agentId, at }));
     const { queue = null, send = null, activation = null } = settings.override;
     const override = { queue, send, activation };
-    const event = { type: "session.overridden", at, ...override } as const;
+    const made = { ...override, ...(by === undefined ? {} : { by }) };
+    const event = { type: "session.overridden", at, ...made } as const;
     const identity = `operator|${ids.next()}`;
     const events =
       patch.override === undefined
@@ -70,14 +71,17 @@ export function createSessionOperator(
     return withoutNumber((await inUse(key)) as SessionRow);
   }
 
-  async function reset(key: string, { wait = true } = {}): Promise<Session | null> {
+  async function reset(
+    key: string,
+    { wait = true, by }: { readonly wait?: boolean; readonly by?: string } = {},
+  ): Promise<Session | null> {
     const { journal, configs, sessions, store } = opened();
     const { conv } = named(key);
     if ((await inUse(key)) === null) return null;
     const sessionId = ids.next();
     const at = clock.now();
-    const by = { operator: true, cuts: true } as const;
-    const event = { type: "session.reset", at, sessionId, ...by } as const;
+    const made = { operator: true, cuts: true, ...(by === undefined ? {} : { by }) } as const;
+    const event = { type: "session.reset", at, sessionId, ...made } as const;
     const begun = sessions.begun(sessionId);
     const identity = `reset|${sessionId}`;
     await journal.append([newEvent({ conv, key }, configs.version(), event, { identity })]);
@@ -102,8 +106,8 @@ export function createSessionOperator(
       return rows.map(withoutNumber);
     },
     usage: () => opened().store.usageByAgent(),
-    updateSession(key, patch) {
-      const work = changing.then(() => update(key, patch));
+    updateSession(key, patch, by) {
+      const work = changing.then(() => update(key, patch, by));
       changing = work.catch(() => undefined);
       return work;
     },

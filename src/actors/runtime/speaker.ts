@@ -103,7 +103,7 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
     checkAccount(place, "Cannot send");
     const kind = await kindOf(place, speech.agentId);
     const route: Route = { ...place, chat: { id: place.chat.id, kind } };
-    const key = keyOf(route, speech.agentId);
+    const key = speech.room?.key ?? keyOf(route, speech.agentId);
     const due = dueOf(speech, route);
     const before = await known(id);
     if (before !== null)
@@ -117,10 +117,11 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
     return taken(key, due);
   }
 
-  function dueOf({ id, text, turn, replyTo, by }: Order, route: Route): Due {
+  function dueOf({ id, text, turn, replyTo, by, room }: Order, route: Route): Due {
     const at = clock.now();
     if (turn) return { type: "prompt.due", at, seq: 0, id, route, text, by };
-    return { type: "text.due", at, id, route, parts: partsOf(text, route.channel), replyTo };
+    const said = { id, route, parts: partsOf(text, route.channel), replyTo };
+    return { type: "text.due", at, ...said, ...(room === undefined ? {} : { by: room.by }) };
   }
 
   return {

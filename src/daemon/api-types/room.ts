@@ -4,7 +4,7 @@
  * separate entry that names its subject, so a page that has everything up to a number is complete.
  */
 import { z } from "zod";
-import { expectedSchema } from "../../domain/decision.ts";
+import { activations, expectedSchema } from "../../domain/decision.ts";
 import { outcomes } from "../../domain/stream.ts";
 import { attentions, guardStates, locks } from "../../machines/conversation/states.ts";
 import { judgementSchema, verdictSchema } from "./runtime.ts";
@@ -91,6 +91,31 @@ const judgedSchema = z.object({
 /** The judge of the room answered about a message, or gave no answer. */
 export type JudgedEntry = Shape<typeof judgedSchema>;
 
+const actedSchema = z.object({
+  kind: z.literal("acted"),
+  ...entry,
+  does: z.enum(["stop", "disengage", "say", "activation"]),
+  by: text,
+  level: z
+    .enum(activations)
+    .nullable()
+    .exactOptional()
+    .describe("of activation; null: as configured"),
+});
+/** Somebody did something to the room from outside of it. */
+export type ActedEntry = Shape<typeof actedSchema>;
+
+const sessionSchema = z.object({
+  kind: z.literal("session"),
+  ...entry,
+  why: z
+    .enum(["operator", "command", "policy"])
+    .describe("command: a message of the room; policy: `session.reset` of the config"),
+  by: text.exactOptional(),
+});
+/** A session began here: the agent remembers nothing of what is before. */
+export type SessionEntry = Shape<typeof sessionSchema>;
+
 const turnSchema = z.object({ kind: z.literal("turn"), ...entry, turnId: text });
 
 const endedSchema = z.object({
@@ -99,6 +124,7 @@ const endedSchema = z.object({
   turnId: text,
   outcome: z.enum(outcomes),
   reason: text.nullable(),
+  unsent: text.exactOptional().describe("what the agent had said when it was cut off, not sent"),
 });
 /**
  * An attempt of a turn's agent ended. The last attempt of a turn counts. An answer whose parts are
@@ -135,6 +161,8 @@ const entrySchema = z.discriminatedUnion("kind", [
   labelledSchema,
   judgedSchema,
   commandSchema,
+  actedSchema,
+  sessionSchema,
   turnSchema,
   endedSchema,
   replySchema,

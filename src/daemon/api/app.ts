@@ -28,6 +28,7 @@ import { roomsRoutes } from "./routes/rooms.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { simulateRoutes } from "./routes/simulate.ts";
 import { statusRoutes } from "./routes/status.ts";
+import { roomActionRoutes } from "./routes/unasked/room-actions.ts";
 import { scheduleRoutes } from "./routes/unasked/schedules.ts";
 import { sendRoutes } from "./routes/unasked/send.ts";
 import { uploadRoutes } from "./routes/uploads.ts";
@@ -71,6 +72,7 @@ export function createApp(
     recordRoutes,
     healthPageRoutes,
     roomRoutes,
+    roomActionRoutes,
     whatIfRoutes,
     inspectRoutes,
     uploadRoutes,

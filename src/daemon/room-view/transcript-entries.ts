@@ -11,6 +11,7 @@ import type { Attachment, Inbound, Millis } from "../../domain/message.ts";
 import type { EventRow, OutboxState, Store } from "../../domain/ports/index.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
 import type {
+  AgentFailed,
   ConversationEvent,
   DeliveryFailed,
   DeliverySent,
@@ -23,6 +24,7 @@ import type {
   RoomFile,
   RoomPerson,
 } from "../api-types/room.ts";
+import { operatedOf } from "./operated-entries.ts";
 
 /** A longer message is cut; the journal has all of it. */
 const textShownUnitsMax = 16_384;
@@ -107,6 +109,12 @@ function otherOf(
       return [{ kind: "turn", ...place, turnId: event.turnId }];
     case "agent.failed":
       return [{ kind: "ended", ...place, turnId: event.turnId, ...failureOf(event) }];
+    case "run.aborted":
+    case "disengage":
+    case "session.overridden":
+    case "session.reset":
+    case "text.due":
+      return operatedOf(event, place);
     case "skip": {
       const { turnId } = event;
       return [{ kind: "ended", ...place, turnId, outcome: "silent", reason: "it chose so" }];
@@ -145,12 +153,11 @@ const unsent: ReadonlySet<OutboxState> = new Set(["dead", "expired", "in-doubt"]
 function failureOf({
   code,
   message,
-}: {
-  readonly code: string;
-  readonly message: string;
-}): Pick<EndedEntry, "outcome" | "reason"> {
-  if (code === "aborted") return { outcome: "cancelled", reason: null };
-  return { outcome: "failed", reason: cut(message === "" ? code : message, 240) };
+  unsent,
+}: AgentFailed): Pick<EndedEntry, "outcome" | "reason" | "unsent"> {
+  const said = unsent === undefined ? {} : { unsent };
+  if (code === "aborted") return { outcome: "cancelled", reason: null, ...said };
+  return { outcome: "failed", reason: cut(message === "" ? code : message, 240), ...said };
 }
 
 const shown = (text: string): string => cut(text, textShownUnitsMax);

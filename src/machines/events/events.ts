@@ -212,6 +212,8 @@ export interface AgentFailed {
   readonly turnId: string;
   readonly code: "error" | "idle-timeout" | "total-timeout" | "aborted" | "host-lost" | "too-long";
   readonly message: string;
+  /** What it had said and nobody in the room got. */
+  readonly unsent?: string;
 }
 /** A block of this turn reached the platform under these ids. */
 export interface DeliverySent {
@@ -235,6 +237,8 @@ export interface Disengage {
   readonly at: Millis;
   /** By hand: no message and no agent asked for it. */
   readonly operator?: true;
+  /** By hand: who did it, where that is known. */
+  readonly by?: string;
 }
 /** `skip_response`: the running turn is silent from here on. */
 export interface Skip {
@@ -277,6 +281,8 @@ export interface SessionReset {
   readonly sessionId?: string;
   /** By hand: no message and no policy asked for it. */
   readonly operator?: true;
+  /** By hand: who did it, where that is known. */
+  readonly by?: string;
   /** Somebody ordered it: what waits for a turn belongs to the session before. */
   readonly cuts?: true;
 }
@@ -289,6 +295,8 @@ export interface SessionOverridden {
   readonly activation?: SessionOverride["activation"] | null;
   /** `queue` changes what it names and leaves the rest. */
   readonly merge?: true;
+  /** By hand: who did it, where that is known. */
+  readonly by?: string;
 }
 /** Time for a turn that nobody asked for; its text goes to `route`. Waits while anything is due. */
 export interface HeartbeatDue {
@@ -307,6 +315,8 @@ export interface TextDue {
   readonly parts: readonly string[];
   /** The platform message that the first part replies to. */
   readonly replyTo: string | null;
+  /** Said from the page of the room: who did it. */
+  readonly by?: string;
 }
 /** Somebody who is not in the room, or a schedule, wants a turn there. It waits while people do. */
 export interface PromptDue {

@@ -72,6 +72,10 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     "GET /api/rooms/{key}": [`/api/rooms/${key}`],
     "GET /api/rooms/{key}/history": [`/api/rooms/${key}/history?limit=1`],
     "GET /api/rooms/{key}/live": [`/api/rooms/${key}/live`],
+    "POST /api/rooms/{key}/actions": [
+      `/api/rooms/${key}/actions`,
+      post({ does: "activation", level: null }),
+    ],
     "POST /api/rooms/{key}/label": [
       `/api/rooms/${key}/label`,
       post({ id: "m1", expected: "observe" }),

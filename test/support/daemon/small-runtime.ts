@@ -54,6 +54,7 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     },
     abortTurn: async () => false,
     disengage: async () => undefined,
+    act: async () => ({ refused: "unknown" }),
     judged: async () => undefined,
     label: async () => "unknown",
     passivateAll: async () => undefined,
