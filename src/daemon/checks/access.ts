@@ -47,6 +47,21 @@ function* openPolicies(config: EarshotConfig, facts: CheckFacts): Findings {
       yield { at: `access.${policy}`, ...openPolicy[policy] };
 }
 
+/** Business accounts that answer customers with pairing codes. */
+function* pairedCustomers(config: EarshotConfig): Findings {
+  const section = config.channels.telegram;
+  if (section === undefined) return;
+  for (const [account, own] of accountsOf(section)) {
+    if ((own as Fields).business !== true) continue;
+    if (accessOf(config, "telegram", account).dmPolicy !== "pairing") continue;
+    yield {
+      at: `channels.telegram.accounts.${account}.dmPolicy`,
+      wrong: "each customer of the business account gets a pairing code, in the name of its owner",
+      fix: 'set it to "open" to answer every customer, or to "allowlist" and list them',
+    };
+  }
+}
+
 /** Direct chats of several people in one session. */
 function* sharedDirectChats(config: EarshotConfig, facts: CheckFacts): Findings {
   const { dmScope, identityLinks } = config.session;
@@ -74,6 +89,12 @@ function* sharedDirectChats(config: EarshotConfig, facts: CheckFacts): Findings 
 
 export const accessChecks: readonly ConfigCheck[] = [
   { id: "access.open-policy", kind: "risk", level: "warning", find: openPolicies },
+  {
+    id: "access.business-pairing",
+    kind: "mistake",
+    level: "warning",
+    find: pairedCustomers,
+  },
   {
     id: "session.one-for-all",
     kind: "risk",

@@ -11,6 +11,7 @@ import { routingWarnings } from "../../machines/routing/routing.ts";
 import { accessChecks } from "./access.ts";
 import { channelChecks } from "./channels.ts";
 import type { CheckFacts, CheckKind, CheckLevel, ConfigCheck } from "./check.ts";
+import { judgeChecks } from "./judges.ts";
 import { reservedWords, unknownNames } from "./names.ts";
 import { programChecks } from "./programs.ts";
 import { serverChecks } from "./server.ts";
@@ -28,6 +29,7 @@ export const configChecks: readonly ConfigCheck[] = [
   ...accessChecks,
   ...programChecks,
   ...channelChecks,
+  ...judgeChecks,
   {
     id: "plugin",
     kind: "risk",
