@@ -140,8 +140,8 @@ test("kills around a judge's answer: each line is decided once and answered at m
     const outcome = async () => (await whyOf(id)).fate.outcome;
     await expect.poll(outcome, patience).not.toBeNull();
   }
-  const told = await sent();
-  expect(new Set(told).size, `seed ${seed}: ${told.join(", ")}`).toBe(told.length);
+  const texts = await sent();
+  expect(new Set(texts).size, `seed ${seed}: ${texts.join(", ")}`).toBe(texts.length);
   await daemon.kill();
   const store = await openSqliteStore({ path: join(stateDir, "earshot.db") });
   const rows = await store.scan(0, 100_000);
