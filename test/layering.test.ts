@@ -90,8 +90,8 @@ const areas: Readonly<Record<string, readonly string[]>> = {
 };
 
 const webFloors = [
-  ...["styles", "lib", "ui", "direct-chat", "explanation", "simulator", "room", "room-list"],
-  ...["health", "what-if", "pages", ".", "inspector"],
+  ...["styles", "lib", "ui", "room-actions", "direct-chat", "explanation", "simulator", "room"],
+  ...["room-list", "health", "what-if", "pages", ".", "inspector"],
 ];
 /** What the pages may import from outside web/. */
 const webMayKnow = ["src/daemon/api-types/", "src/domain/"];

@@ -5,7 +5,6 @@
  * and its state. Narrower windows show fewer panes at a time.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { RoomPerson, RoomState } from "../../../src/daemon/api-types/room.ts";
 import type { Why } from "../../../src/daemon/api-types/runtime.ts";
 import { type Judging, withJudgement } from "../explanation/judgement.ts";
 import { askAgain } from "../lib/api.ts";
@@ -13,12 +12,13 @@ import { useChannelNames } from "../lib/channel-names.ts";
 import { useKeys } from "../lib/keys.ts";
 import type { PageProps } from "../lib/page-props.ts";
 import { navigate } from "../lib/route.ts";
-import { bots, clockTime, people, shownName } from "../lib/sanitize.ts";
+import { clockTime, shownName } from "../lib/sanitize.ts";
 import { shellWord } from "../lib/shell-quote.ts";
 import { Transcript } from "../room/build-rows.ts";
 import { canLabel, LabelButtons, useLabels } from "../room/labels.tsx";
+import { type Pane, RoomBar } from "../room/room-bar.tsx";
 import type { Room } from "../room/room-reducer.ts";
-import { Side, stateWord } from "../room/state-panel.tsx";
+import { Side } from "../room/state-panel.tsx";
 import {
   isLine,
   type LineRow,
@@ -28,9 +28,9 @@ import {
 } from "../room/transcript.ts";
 import { TranscriptPane, type Ways } from "../room/transcript-pane.tsx";
 import { type Pages, useAsked, useRoom } from "../room/use-room.ts";
-import { Face } from "../ui/chip.tsx";
-import { Icon } from "../ui/icons.tsx";
+import { RoomActions } from "../room-actions/actions.tsx";
 import "../styles/room.css";
+import "../styles/room-actions.css";
 import { WhyPane, type WhyPaneProps } from "../explanation/pane.tsx";
 
 interface RoomPageProps extends PageProps {
@@ -38,8 +38,6 @@ interface RoomPageProps extends PageProps {
   /** The message to open with; null: the newest decided one. */
   readonly message: string | null;
 }
-
-type Pane = "talk" | "why" | "state";
 
 export function RoomPage({ token, roomKey, message, onLink, onHelp }: RoomPageProps) {
   const { room, missing, link, pages } = useRoom(token, roomKey);
@@ -121,13 +119,25 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
     if (selected !== null) ways.current?.reveal(selected, "nearest", true);
   };
   const labels = useLabels(token, room.view.key, row);
+  const [acting, setActing] = useState(false);
   const moves = roomKeys({ rows, selected, select: setSelected, ways: ways.current });
-  useKeys({ ...moves, ...labels.keys });
+  useKeys({ ...moves, ...labels.keys, x: () => setActing(true) });
   const agentName = room.view.agent.name;
   const channel = useChannelNames(token)(room.view.channel);
   return (
     <>
-      <RoomBar room={room} title={title} channel={channel} pane={pane} onPane={setPane} />
+      <RoomBar room={room} title={title} channel={channel} pane={pane} onPane={setPane}>
+        <RoomActions
+          token={token}
+          roomKey={room.view.key}
+          title={title}
+          agentName={agentName}
+          running={room.state.turn !== null}
+          activation={room.state.activation}
+          open={acting}
+          onOpen={setActing}
+        />
+      </RoomBar>
       <main id="main" class={stale ? "one-room stale" : "one-room"} data-pane={pane} tabIndex={-1}>
         <TranscriptPane
           room={room}
@@ -169,98 +179,6 @@ function useSelected(rows: readonly Row[], selected: string | null): LineRow | n
   const found = useMemo(() => rows.find(({ key }) => key === selected), [rows, selected]);
   if (found !== undefined && isLine(found)) last.current = found;
   return last.current?.key === selected ? last.current : null;
-}
-
-interface RoomBarProps {
-  readonly room?: Room;
-  readonly title: string;
-  /** As people call it. */
-  readonly channel?: string;
-  readonly pane?: Pane;
-  readonly onPane?: (pane: Pane) => void;
-}
-
-const panes: readonly (readonly [Pane, string])[] = [
-  ["talk", "Transcript"],
-  ["why", "Why"],
-  ["state", "State"],
-];
-
-function RoomBar({ room, title, channel = "", pane, onPane }: RoomBarProps) {
-  return (
-    <section class="page-bar room-bar" aria-labelledby="page-title">
-      <a class="btn quiet icon" href="/" aria-label="All rooms">
-        <Icon name="back" size={16} />
-      </a>
-      <h1 id="page-title" class="cut">
-        <bdi>{shownName(title)}</bdi>
-      </h1>
-      {room !== undefined && (
-        <>
-          <State state={room.state} />
-          <span class="small muted cut hide-s">
-            <bdi>{shownName(channel)}</bdi> <bdi class="mono">{shownName(room.view.key)}</bdi>
-          </span>
-          <span class="grow hide-s" />
-          <Faces state={room.state} />
-          {onPane !== undefined && (
-            // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as one strip
-            <div class="seg" role="group" aria-label="Show">
-              {panes.map(([name, word]) => (
-                <button
-                  key={name}
-                  type="button"
-                  aria-pressed={pane === name}
-                  onClick={() => onPane(name)}
-                >
-                  {word}
-                </button>
-              ))}
-            </div>
-          )}
-        </>
-      )}
-    </section>
-  );
-}
-
-function State({ state }: { readonly state: RoomState }) {
-  const word = stateWord(state.attention);
-  return <span class={word === "observing" ? "state" : "state on"}>{word}</span>;
-}
-
-const facesShown = 6;
-
-/** Those who spoke lately, each in the place where the face was before: only the others come and go. */
-function useSeats(here: readonly RoomPerson[]): readonly RoomPerson[] {
-  const seats = useRef<readonly RoomPerson[]>([]);
-  const latest = here.slice(0, facesShown);
-  const fresh = latest.filter(({ id }) => !seats.current.some((item) => item.id === id));
-  const kept = seats.current.flatMap(
-    (item) => latest.find(({ id }) => id === item.id) ?? fresh.shift() ?? [],
-  );
-  seats.current = [...kept, ...fresh];
-  return seats.current;
-}
-
-const nameOf = ({ name, isBot }: RoomPerson) => shownName(name) + (isBot ? ", a bot" : "");
-
-/** Who spoke here lately; the count is what the ladder reckons with. */
-function Faces({ state: { people: here, humans, bots: botCount } }: { readonly state: RoomState }) {
-  const shown = useSeats(here);
-  return (
-    <>
-      <span class="faces hide-s" role="img" aria-label={shown.map(nameOf).join(", ")}>
-        {shown.map(({ id, name, isBot }) => (
-          <Face key={id} name={name} kind={isBot ? "bot" : "person"} />
-        ))}
-      </span>
-      <span class="small muted hide-s" title={`Counted from ${humans.source}`}>
-        {people(humans.count)}
-        {botCount > 0 && `, ${bots(botCount)}`}
-      </span>
-    </>
-  );
 }
 
 const rowOfMessage = (rows: readonly Row[], id: string | null): LineRow | null =>
@@ -371,6 +289,10 @@ function whyOf(row: LineRow | null, explained: Explained | null, agentName: stri
   if (row.kind === "reaction") {
     const note = "The next turn is shown reactions to the agent’s messages. They decide nothing.";
     return { ...blank, of: `${shownName(row.entry.author.name)}, ${at}`, note };
+  }
+  if (row.kind === "acted") {
+    const note = "Done by hand, from outside the chat. The journal has it under this name.";
+    return { ...blank, of: `${shownName(row.entry.by)}, ${at}`, note };
   }
   const of = `${shownName(agentName)}, ${at}`;
   if (row.kind === "quiet")

@@ -10,7 +10,8 @@ import type {
   MessageEntry,
   RoomEntry,
 } from "../../../src/daemon/api-types/room.ts";
-import { type LineRow, nameOf, type Quoted, type Row } from "./transcript.ts";
+import { sessionWords } from "./session-words.ts";
+import { type DayRow, type LineRow, nameOf, type Quoted, type Row } from "./transcript.ts";
 
 /** What later entries say about earlier ones. */
 class About {
@@ -171,7 +172,7 @@ function isSameQuote(first: unknown, other: unknown): boolean {
   return a !== null && b !== null && a.name === b.name && a.text === b.text;
 }
 
-function rowOf(entry: RoomEntry, about: About): LineRow | null {
+function rowOf(entry: RoomEntry, about: About): LineRow | DayRow | null {
   const key = nameOf(entry);
   switch (entry.kind) {
     case "heard": {
@@ -188,6 +189,10 @@ function rowOf(entry: RoomEntry, about: About): LineRow | null {
       return { kind: "command", key, entry };
     case "reacted":
       return { kind: "reaction", key, entry };
+    case "acted":
+      return { kind: "acted", key, entry };
+    case "session":
+      return { kind: "day", key, at: entry.at, session: sessionWords(entry) };
     case "said": {
       // What it replaced shows its text; where that is not loaded it is a line of its own.
       if (entry.edits !== undefined && about.said.has(entry.edits)) return null;
@@ -206,7 +211,8 @@ function rowOf(entry: RoomEntry, about: About): LineRow | null {
     }
     case "ended": {
       const isLast = about.ends.get(entry.turnId) === entry.seq;
-      const isQuiet = entry.outcome !== "replied" && !about.spoken.has(entry.turnId);
+      const isCut = entry.outcome === "cancelled" || entry.unsent !== undefined;
+      const isQuiet = isCut || (entry.outcome !== "replied" && !about.spoken.has(entry.turnId));
       return isLast && isQuiet ? { kind: "quiet", key, entry } : null;
     }
     default:

@@ -117,7 +117,8 @@ function rowsIn(
   return shown.map((index) => {
     const row = rows[index];
     if (row === undefined) return null;
-    if (row.kind === "day") return <Day key={row.key} id={row.key} at={row.at} />;
+    if (row.kind === "day")
+      return <Day key={row.key} id={row.key} at={row.at} session={row.session} />;
     return (
       <Line
         key={row.key}
@@ -137,11 +138,17 @@ function rowsIn(
 
 const dayWords = new Intl.DateTimeFormat("en", { weekday: "long", day: "numeric", month: "long" });
 
-function Day({ id, at }: { readonly id: string; readonly at: number }) {
+interface DayProps {
+  readonly id: string;
+  readonly at: number;
+  readonly session: string | undefined;
+}
+
+function Day({ id, at, session }: DayProps) {
   const today = new Date().toDateString() === new Date(at).toDateString();
   return (
     <div class="day" role="presentation" data-key={id}>
-      {today ? "Today" : dayWords.format(at)}
+      {session ?? (today ? "Today" : dayWords.format(at))}
     </div>
   );
 }

@@ -11,7 +11,9 @@ import { FileWords } from "../ui/file-label.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Prose } from "../ui/markdown.tsx";
 import { LabelOf } from "./labels.tsx";
+import { actedWords } from "./session-words.ts";
 import type {
+  ActedRow,
   AgentRow,
   CommandRow,
   LineRow,
@@ -71,6 +73,7 @@ export class Line extends Component<LineProps> {
       >
         {row.kind === "person" && <Person row={row} asked={asked} />}
         {row.kind === "command" && <Command row={row} />}
+        {row.kind === "acted" && <ActedLine row={row} agentName={agentName} />}
         {row.kind === "agent" && <Agent row={row} agentName={agentName} />}
         {row.kind === "reaction" && <Reacted row={row} />}
         {row.kind === "quiet" && <Quiet row={row} agentName={agentName} />}
@@ -188,6 +191,20 @@ function Command({ row }: { readonly row: CommandRow }) {
   );
 }
 
+function ActedLine({ row, agentName }: { readonly row: ActedRow; readonly agentName: string }) {
+  const { by, at } = row.entry;
+  return (
+    <Body
+      name={by}
+      kind="person"
+      time={clockTime(at)}
+      chip={<Chip decision="command" rule="command" word="action" />}
+    >
+      <bdi class="text muted">{`${shownName(by)} ${actedWords(row.entry, agentName)}`}</bdi>
+    </Body>
+  );
+}
+
 function Agent({ row, agentName }: { readonly row: AgentRow; readonly agentName: string }) {
   const { entry, quote, text } = row;
   return (
@@ -239,13 +256,20 @@ const quietWords = {
 } as const;
 
 function Quiet({ row, agentName }: { readonly row: QuietRow; readonly agentName: string }) {
-  const { outcome, reason, at } = row.entry;
+  const { outcome, reason, at, unsent } = row.entry;
   return (
     <Body name={agentName} kind="agent" time={clockTime(at)}>
       <bdi class={`text ${outcome === "failed" ? "bad" : "muted"}`}>
         {shownName(agentName)} {quietWords[outcome]}
         {reason === null ? "" : `: ${shownText(reason)}`}
       </bdi>
+      {unsent !== undefined && (
+        <div class="text unsent">
+          <span class="sr">What it had said, not sent:</span>
+          <Prose text={shownText(unsent)} />
+          <div class="sent">Stopped here. The room did not get this.</div>
+        </div>
+      )}
     </Body>
   );
 }

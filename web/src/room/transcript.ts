@@ -5,6 +5,7 @@
  * a deletion or a delivery is an entry of its own.
  */
 import type {
+  ActedEntry,
   CommandEntry,
   EndedEntry,
   JudgedEntry,
@@ -59,12 +60,21 @@ export interface ReactionRow {
   readonly key: string;
   readonly entry: ReactedEntry;
 }
+/** What somebody did to the room from outside of it. */
+export interface ActedRow {
+  readonly kind: "acted";
+  readonly key: string;
+  readonly entry: ActedEntry;
+}
+/** A divider: the beginning of a day, or of a session. */
 export interface DayRow {
   readonly kind: "day";
   readonly key: string;
   readonly at: number;
+  /** Of a session: that it begins, and why. */
+  readonly session?: string;
 }
-export type LineRow = PersonRow | CommandRow | AgentRow | QuietRow | ReactionRow;
+export type LineRow = PersonRow | CommandRow | ActedRow | AgentRow | QuietRow | ReactionRow;
 export type Row = LineRow | DayRow;
 
 /** Distinguishes the messages of one journal row: read history has several messages in one. */

@@ -1,0 +1,30 @@
+/** How a divider says that a session began, and what was done to a room by hand. */
+import type { ActedEntry } from "../../../src/daemon/api-types/room.ts";
+import { shownName } from "../lib/sanitize.ts";
+
+/** The reasons for a new session; `by` is known only of a person outside the chat. */
+export interface SessionBegan {
+  readonly why: string;
+  readonly by?: string | undefined;
+}
+
+export function sessionWords({ why, by }: SessionBegan): string {
+  if (why === "policy") return "New session, by session.reset of the config";
+  if (why === "command") return "New session, by /new";
+  return by === undefined ? "New session" : `New session, by ${shownName(by)}`;
+}
+
+export function actedWords({ does, level }: ActedEntry, agentName: string): string {
+  switch (does) {
+    case "stop":
+      return "stopped the turn";
+    case "disengage":
+      return `disengaged ${shownName(agentName)}`;
+    case "say":
+      return `said something as ${shownName(agentName)}`;
+    case "activation":
+      return level == null
+        ? "set the activation back to what the config says"
+        : `set the activation to ${level}`;
+  }
+}
