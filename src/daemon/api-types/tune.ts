@@ -21,7 +21,9 @@ const foundSchema = z.object({
   given: measuredSchema.describe("the rules in force"),
   best: measuredSchema,
   heldOut: measuredSchema.describe("each fold under what the other four would choose"),
-  edits: z.array(whatIfEditSchema).describe("empty: nothing is better than the rules in force"),
+  edits: z
+    .array(whatIfEditSchema)
+    .describe("empty: nothing is better than the rules in force by more than the standard error"),
   rules: text.describe("the rules with these edits, as JSON5"),
 });
 export type TuneFound = Shape<typeof foundSchema>;

@@ -2,9 +2,10 @@
  * Looks for a config that decides better
  * ======================================
  * Tries every combination of the settings of stickiness, then names one by one, and so on until
- * nothing is better. What is chosen is measured twice: on all folds, as the other choices are, and by
- * choosing again for each fold on the other four, which says what to expect of rooms that were not
- * there.
+ * nothing is better. Of those that are as good as the best, but for the standard error over the folds,
+ * the one that changes least is chosen. It is measured twice: on all folds, as the other choices are,
+ * and by choosing again for each fold on the other four, which says what to expect of rooms that were
+ * not there.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { defaultAgentId } from "../../domain/config/index.ts";
@@ -15,6 +16,7 @@ import {
   foldsCount,
   foldsOf,
   isBetter,
+  isClearlyBetter,
   isReached,
   type Measured,
   measuredOf,
@@ -47,7 +49,10 @@ export interface Tuned {
   readonly isReached: boolean;
   readonly folds: Folds["by"];
   readonly given: Tried;
-  /** The best first; the given config is the first one when nothing is better. */
+  /**
+   * The chosen one, which is the given config when nothing is clearly better, then the best others:
+   * they may have higher numbers, by less than the standard error over the folds.
+   */
   readonly best: readonly [Tried, ...Tried[]];
   /** What to expect elsewhere: each fold under what the other four would choose. */
   readonly heldOut: Measured;
@@ -95,6 +100,8 @@ class Search {
   readonly #given: Choice;
   readonly #names: readonly string[];
   readonly #seen = new Map<string, Choice>();
+  /** What the present search for a best choice has seen. */
+  #tried = new Map<string, Choice>();
 
   constructor(rooms: readonly LabelledRoom[], config: EarshotConfig, options: TuneOptions) {
     const { target, seed, ...play } = options;
@@ -116,14 +123,14 @@ class Search {
         "EAR_SCENARIO_INVALID",
         "Cannot tune: no line of the rooms is meant for an agent. Label some first",
       );
-    await this.#best(all);
+    const chosen = await this.#best(all);
     const heldOut: Counts[] = [];
     for (const fold of all) {
-      const chosen = await this.#best(all.filter((other) => other !== fold));
-      heldOut.push(this.#counts.of(chosen)[fold] ?? noCounts);
+      const there = await this.#best(all.filter((other) => other !== fold));
+      heldOut.push(this.#counts.of(there)[fold] ?? noCounts);
     }
-    const [first = this.#given, ...others] = this.#ranked(all);
-    const best = this.#triedOf(first);
+    const others = this.#ranked(all, chosen);
+    const best = this.#triedOf(chosen);
     return {
       target: this.#target,
       isReached: isReached(this.#target, best.measured),
@@ -131,7 +138,7 @@ class Search {
       given: this.#triedOf(this.#given),
       best: [best, ...others.map((choice) => this.#triedOf(choice))],
       heldOut: measuredOf(heldOut),
-      changedRooms: this.#counts.roomsThatDiffer(this.#given, first),
+      changedRooms: this.#counts.roomsThatDiffer(this.#given, chosen),
     };
   }
 
@@ -140,12 +147,53 @@ class Search {
   }
 
   async #play(choices: readonly Choice[]): Promise<void> {
-    for (const choice of choices) this.#seen.set(choiceText(choice), choice);
+    for (const choice of choices) {
+      this.#seen.set(choiceText(choice), choice);
+      this.#tried.set(choiceText(choice), choice);
+    }
     await this.#counts.play(choices);
   }
 
-  /** The best choice on these folds. */
+  /** The choice on these folds that changes least, of those that nothing is clearly better than. */
   async #best(folds: readonly number[]): Promise<Choice> {
+    this.#tried = new Map([[choiceText(this.#given), this.#given]]);
+    const best = await this.#climb(folds);
+    const top = this.#countsOf(best, folds);
+    const given = this.#measured(this.#given, folds);
+    const near = [...this.#tried.values()].filter((choice) => {
+      const counts = this.#countsOf(choice, folds);
+      const isRise = isBetter(this.#target, measuredOf(counts), given);
+      if (!isRise && this.#changesIn(choice) > 0) return false;
+      return !isClearlyBetter(this.#target, top, counts);
+    });
+    const changes = new Map(near.map((choice) => [choice, this.#changesIn(choice)]));
+    const least = Math.min(...changes.values());
+    const simplest = near.filter((choice) => changes.get(choice) === least);
+    return this.#highest(simplest, folds) ?? best;
+  }
+
+  #highest(choices: readonly Choice[], folds: readonly number[]): Choice | undefined {
+    let [highest] = choices;
+    for (const choice of choices.slice(1))
+      if (
+        highest !== undefined &&
+        isBetter(this.#target, this.#measured(choice, folds), this.#measured(highest, folds))
+      )
+        highest = choice;
+    return highest;
+  }
+
+  /** Settings and names that differ from the given config. */
+  #changesIn(choice: Choice): number {
+    const names = new Set([...choice.aliases, ...this.#given.aliases]);
+    const isKept = (name: string) =>
+      choice.aliases.includes(name) && this.#given.aliases.includes(name);
+    const renamed = [...names].filter((name) => !isKept(name)).length;
+    return stickinessEdits(choice, this.#stickiness).length + renamed;
+  }
+
+  /** The best choice on these folds, however small the difference. */
+  async #climb(folds: readonly number[]): Promise<Choice> {
     let best = this.#given;
     for (let round = 0; round < roundsMax; round += 1) {
       const { aliases } = best;
@@ -182,20 +230,23 @@ class Search {
     folds: readonly number[],
   ): Promise<Choice> {
     await this.#play(others);
-    let best = choice;
-    for (const other of others)
-      if (isBetter(this.#target, this.#measured(other, folds), this.#measured(best, folds)))
-        best = other;
-    return best;
+    return this.#highest([choice, ...others], folds) ?? choice;
   }
 
   #measured(choice: Choice, folds?: readonly number[]): Measured {
-    const counts = this.#counts.of(choice);
-    return measuredOf(folds === undefined ? counts : folds.map((fold) => counts[fold] ?? noCounts));
+    return measuredOf(this.#countsOf(choice, folds));
   }
 
-  /** The best that were tried; of those with the same numbers the one that changes least. */
-  #ranked(folds: readonly number[]): readonly Choice[] {
+  #countsOf(choice: Choice, folds?: readonly number[]): readonly Counts[] {
+    const counts = this.#counts.of(choice);
+    return folds === undefined ? counts : folds.map((fold) => counts[fold] ?? noCounts);
+  }
+
+  /**
+   * The best that were tried beside the chosen one; of those with the same numbers the one that
+   * changes least.
+   */
+  #ranked(folds: readonly number[], chosen: Choice): readonly Choice[] {
     const seen = [...this.#seen.values()].map((choice) => ({
       choice,
       measured: this.#measured(choice, folds),
@@ -210,9 +261,10 @@ class Search {
     const distinct = seen.filter(
       ({ numbers }, index) => seen.findIndex((other) => other.numbers === numbers) === index,
     );
+    const numbers = JSON.stringify(this.#counts.of(chosen));
     return distinct
-      .filter(({ changes }, index) => changes > 0 || index === 0)
-      .slice(0, bestShown)
+      .filter((one) => one.changes > 0 && one.numbers !== numbers)
+      .slice(0, bestShown - 1)
       .map(({ choice }) => choice);
   }
 

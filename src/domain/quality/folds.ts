@@ -40,29 +40,27 @@ export const added = (a: Counts, b: Counts): Counts => ({
   meant: a.meant + b.meant,
 });
 
+interface Fraction {
+  readonly part: (fold: Counts) => number;
+  readonly whole: (fold: Counts) => number;
+}
+const fractions: Readonly<Record<Measure, Fraction>> = {
+  precision: { part: ({ right }) => right, whole: ({ engaged }) => engaged },
+  recall: { part: ({ right }) => right, whole: ({ meant }) => meant },
+  f1: { part: ({ right }) => 2 * right, whole: ({ engaged, meant }) => engaged + meant },
+};
+
 /** Counts of each fold, as shares. */
 export function measuredOf(folds: readonly Counts[]): Measured {
-  const shareOf = (part: (fold: Counts) => number, whole: (fold: Counts) => number) => {
+  const shareOf = ({ part, whole }: Fraction): Share => {
     const shares = folds.flatMap((fold) => (whole(fold) === 0 ? [] : part(fold) / whole(fold)));
     if (shares.length === 0) return { mean: 0, spread: 0 };
     const mean = sumOf(shares) / shares.length;
     const variance = sumOf(shares.map((share) => (share - mean) ** 2)) / shares.length;
     return { mean, spread: Math.sqrt(variance) };
   };
-  return {
-    precision: shareOf(
-      ({ right }) => right,
-      ({ engaged }) => engaged,
-    ),
-    recall: shareOf(
-      ({ right }) => right,
-      ({ meant }) => meant,
-    ),
-    f1: shareOf(
-      ({ right }) => 2 * right,
-      ({ engaged, meant }) => engaged + meant,
-    ),
-  };
+  const { precision, recall, f1 } = fractions;
+  return { precision: shareOf(precision), recall: shareOf(recall), f1: shareOf(f1) };
 }
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, one) => sum + one, 0);
@@ -80,6 +78,41 @@ export function isBetter(target: Target, a: Measured, b: Measured): boolean {
   const [ranksOfA, ranksOfB] = [ranks(target, a), ranks(target, b)];
   const differs = ranksOfA.findIndex((rank, index) => rank !== ranksOfB[index]);
   return differs !== -1 && (ranksOfA[differs] ?? 0) > (ranksOfB[differs] ?? 0);
+}
+
+/**
+ * Whether `a` is better than `b` by more than chance explains: by more than the standard error of its
+ * own mean over the folds, and of the mean of the differences between the folds. What alone reaches
+ * the target is better anyhow.
+ */
+export function isClearlyBetter(
+  target: Target,
+  a: readonly Counts[],
+  b: readonly Counts[],
+): boolean {
+  const [measuredA, measuredB] = [measuredOf(a), measuredOf(b)];
+  if (!isBetter(target, measuredA, measuredB)) return false;
+  const reached = isReached(target, measuredA);
+  if (reached !== isReached(target, measuredB)) return true;
+  const { part, whole } = fractions[reached ? otherOf[target.measure] : target.measure];
+  const shareOf = (fold: Counts) => (whole(fold) === 0 ? 0 : part(fold) / whole(fold));
+  const pairs = a.flatMap((fold, index) => {
+    const other = b[index] ?? noCounts;
+    return whole(fold) + whole(other) === 0 ? [] : [[shareOf(fold), shareOf(other)] as const];
+  });
+  // One fold says nothing about chance.
+  if (pairs.length < 2) return false;
+  const gains = pairs.map(([one, other]) => one - other);
+  const gain = sumOf(gains) / gains.length;
+  return gain > errorOf(gains) && gain > errorOf(pairs.map(([one]) => one));
+}
+
+/** The standard error of a mean. */
+function errorOf(numbers: readonly number[]): number {
+  const { length } = numbers;
+  const mean = sumOf(numbers) / length;
+  const variance = sumOf(numbers.map((one) => (one - mean) ** 2)) / (length - 1);
+  return Math.sqrt(variance / length);
 }
 
 const otherOf = { precision: "recall", recall: "precision", f1: "f1" } as const;

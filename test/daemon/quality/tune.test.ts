@@ -91,7 +91,7 @@ describe("on one room of 60 labels", () => {
     expect(score).toMatchObject({ recall: 1 });
     expect(score.precision).toBeGreaterThan(0.9);
     const again = earshot("tune", rooms, "--config", config, "--want", "f1", "--write");
-    expect(again.stdout).toContain("Nothing that was tried is better than the config.");
+    expect(again.stdout).toContain("Nothing that was tried is clearly better than the config.");
     expect(again.stderr).toBe("");
     expect(existsSync(`${config}.bak2`)).toBe(false);
   });
@@ -226,4 +226,43 @@ test("progress ends where it was said to end, and threads find the same", async 
   expect(await tune(all, config, { target, seed: 1, threads: 2 })).toEqual(alone);
   const [best] = alone.best;
   expect(scoreRooms(all, configWith(config, best.edits)).f1).toBeGreaterThan(scoreRooms(all).f1);
+});
+
+describe("a small gain is not proposed", () => {
+  /** Ann goes on after so many seconds, in each room. */
+  const talks = (afterSeconds: readonly number[]) =>
+    parseLabelledRooms(
+      afterSeconds
+        .map((seconds, room) =>
+          roomText({ room: `r${room}`, agents: ["scout"] }, [
+            { by: "bob", at: 0, text: "good morning", meant: [] },
+            { by: "ann", at: 0, text: "scout: what is for lunch?", meant: ["scout"] },
+            { by: "scout", at: 3_000, text: "soup", answers: ["2"], meant: [] },
+            { by: "ann", at: 3_000 + seconds * 1_000, text: "and after?", meant: ["scout"] },
+            { by: "bob", at: 900_000, text: "who took the car", meant: [] },
+          ]),
+        )
+        .join("\n"),
+    );
+  const config = scenarioConfig(
+    {},
+    { engagement: { stickiness: { mode: "one-shot", windowMs: 60_000 } } },
+  );
+  const editsFor = async (afterSeconds: readonly number[]) => {
+    const target = { measure: "f1", atLeast: null } as const;
+    const { best, given } = await tune(talks(afterSeconds), config, { target, seed: 1 });
+    const [{ edits }, ...others] = best;
+    const isHigher = others.some(({ measured }) => isBetter(target, measured, given.measured));
+    return { edits: edits.map(({ path, after }) => `${path.at(-1)} ${after}`), isHigher };
+  };
+
+  test("when one room alone gains by it", async () => {
+    const one = await editsFor([70, 20, 20, 20, 20, 20]);
+    expect(one).toEqual({ edits: [], isHigher: true });
+  });
+
+  test("and the smallest change is, when all rooms do", async () => {
+    const { edits } = await editsFor([70, 70, 70, 70, 70, 70]);
+    expect(edits).toEqual(["windowMs 120000"]);
+  });
 });

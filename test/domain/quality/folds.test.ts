@@ -6,6 +6,7 @@ import {
   foldsCount,
   foldsOf,
   isBetter,
+  isClearlyBetter,
   isReached,
   measuredOf,
   measures,
@@ -108,4 +109,37 @@ property([targets, folds, folds, folds])("better is an order", (target, a, b, c)
   expect(isBetter(target, x, y) && isBetter(target, y, x)).toBe(false);
   if (isBetter(target, x, y) && isBetter(target, y, z)) expect(isBetter(target, x, z)).toBe(true);
   if (isReached(target, y) && isBetter(target, x, y)) expect(isReached(target, x)).toBe(true);
+});
+
+describe("clearly better", () => {
+  const target = { measure: "f1", atLeast: null } as const;
+  const fold = (right: number) => ({ right, engaged: 100, meant: 100 });
+  const all = (...rights: readonly number[]) => rights.map(fold);
+
+  test("is more than the standard error over the folds", () => {
+    const given = all(70, 75, 80, 85, 90);
+    expect(isClearlyBetter(target, all(75, 80, 85, 90, 95), given)).toBe(true);
+    // By less than the folds differ: the mean is known to 3.5.
+    expect(isClearlyBetter(target, all(73, 78, 83, 88, 93), given)).toBe(false);
+    // The same gain in the mean, from one fold alone.
+    expect(isClearlyBetter(target, all(95, 75, 80, 85, 90), given)).toBe(false);
+    expect(isClearlyBetter(target, all(90, 90, 90, 90, 90), all(90, 90, 90, 90, 89))).toBe(false);
+    expect(isClearlyBetter(target, given, given)).toBe(false);
+    expect(isClearlyBetter(target, all(60, 70, 75, 80, 85), given)).toBe(false);
+  });
+
+  test("is what alone reaches the target, and nothing in one fold", () => {
+    const wanted = { measure: "precision", atLeast: 0.7 } as const;
+    const given = all(50, 60, 70, 80, 89);
+    expect(isClearlyBetter(wanted, all(60, 60, 70, 80, 90), given)).toBe(true);
+    const empty = { right: 0, engaged: 0, meant: 0 };
+    const one = (right: number) => [fold(right), empty, empty, empty, empty];
+    expect(isClearlyBetter(target, one(90), one(50))).toBe(false);
+  });
+});
+
+property([targets, folds, folds])("clearly better is better", (target, a, b) => {
+  if (isClearlyBetter(target, a, b))
+    expect(isBetter(target, measuredOf(a), measuredOf(b))).toBe(true);
+  expect(isClearlyBetter(target, a, a)).toBe(false);
 });

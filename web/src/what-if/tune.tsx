@@ -119,7 +119,8 @@ function answerOf(found: TuneFound, measure: Measure, percent: number): string {
     `${amount(rooms)} ${rooms === 1 ? "room" : "rooms"}`;
   if (!reached)
     return `Nothing reaches ${names[measure]} ${percent} % ${on}: ${shares(best)} is nearest.`;
-  if (edits.length === 0) return `Nothing is better than these rules ${on}: ${shares(given)}.`;
+  if (edits.length === 0)
+    return `Nothing is clearly better than these rules ${on}: ${shares(given)}.`;
   return (
     `${shares(given)} becomes ${shares(best)} ${on}; elsewhere expect ${shares(heldOut)}. ` +
     "The rules are in the form; nothing is applied."

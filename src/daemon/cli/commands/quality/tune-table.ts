@@ -1,7 +1,12 @@
 /** The result of `earshot tune` for people. */
 import pico from "picocolors";
 import { pathText } from "../../../../domain/config/index.ts";
-import type { Measured, Share, Target } from "../../../../domain/quality/folds.ts";
+import {
+  isBetter,
+  type Measured,
+  type Share,
+  type Target,
+} from "../../../../domain/quality/folds.ts";
 import type { Edit } from "../../../../domain/quality/tuning-space.ts";
 import type { Tried, Tuned } from "../../../quality/tune.ts";
 import type { ScoreDifference } from "../../../quality/worker.ts";
@@ -19,6 +24,11 @@ export function tuneTable(
   screen: Screen,
 ): string {
   const parts = [choiceTable(tuned, screen), diffOf(tuned.best[0], screen)];
+  const [chosen, ...rest] = tuned.best;
+  if (rest.some(({ measured }) => isBetter(tuned.target, measured, chosen.measured)))
+    parts.push(
+      "Rows with higher numbers are better by less than the standard error over the folds: it may be chance.",
+    );
   if (differences.length === 0) return [...parts, "No decision differs."].join("\n\n");
   const shown = differences.slice(0, differencesShown);
   const others = differences.length - shown.length;
@@ -56,7 +66,7 @@ function choiceTable({ given, best, heldOut, folds }: Tuned, { columns }: Screen
 /** What the best one changes, as a diff of keys. */
 function diffOf({ edits }: Tried, { colour }: Screen): string {
   const paint = pico.createColors(colour);
-  if (edits.length === 0) return "Nothing that was tried is better than the config.";
+  if (edits.length === 0) return "Nothing that was tried is clearly better than the config.";
   return edits
     .flatMap(({ path, before, after }) => [
       paint.red(`- ${pathText(path)}: ${JSON.stringify(before)}`),
