@@ -2,7 +2,7 @@
 // With --json one JSON object a bench on stdout; without it a table on stderr.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
 
 const args = process.argv.slice(2);
@@ -10,9 +10,9 @@ const names = args.filter((arg) => !arg.startsWith("--"));
 const json = args.includes("--json");
 ensureInstalled();
 ensureBuilt();
-const files = readdirSync(join(root, "bench"))
+const files = readdirSync(join(root, "bench"), { recursive: true })
   .filter((name) => name.endsWith(".bench.ts"))
-  .filter((name) => names.length === 0 || names.includes(name.replace(".bench.ts", "")))
+  .filter((name) => names.length === 0 || names.includes(basename(name, ".bench.ts")))
   .sort();
 if (files.length === 0) {
   process.stderr.write(`bench: no bench is called ${names.join(", ")}\n`);

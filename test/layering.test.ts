@@ -24,7 +24,8 @@ const foldersOf = (folder: string) =>
 /** Each area from the ground up. A folder that is not listed fails the test. */
 const floors: Readonly<Record<string, readonly string[]>> = {
   domain: [
-    ...["domain", "domain/config/conversation", "domain/config/daemon", "domain/ports"],
+    ...["domain", "domain/search", "domain/config/conversation", "domain/config/daemon"],
+    "domain/ports",
     ...["domain/config/parse", "domain/config/resolve", "domain/config", "domain/config/docs"],
     ...["domain/scenario", "domain/quality"],
   ],
@@ -48,7 +49,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   ],
   adapters: [
     ...["adapters/system", "adapters/http", "adapters/files", "adapters/inspectors"],
-    ...["adapters/stores", "adapters/agents/shared", "adapters/agents/command"],
+    ...["adapters/stores", "adapters/search", "adapters/agents/shared", "adapters/agents/command"],
     ...["adapters/agents/acp", "adapters/agents/module", "adapters/agents/model"],
     ...["adapters/agents/scripted", "adapters/agents/webhook", "adapters/agents"],
     ...["adapters/media", ...foldersOf("adapters/channels"), "adapters/channels"],
@@ -57,11 +58,13 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   daemon: [
     ...["daemon/state", "daemon/api-types", "daemon/events", "daemon/http"],
     ...["daemon/observability", "daemon/room-view", "daemon/inspector", "daemon/room-list"],
+    "daemon/search",
     ...["daemon/webchat", "daemon/checks", "daemon/config", "daemon/replay", "daemon/what-if"],
     "daemon/quality",
     ...[
       "daemon/api/routes",
       "daemon/api/routes/unasked",
+      "daemon/api/routes/search",
       "daemon/api",
       "daemon",
       "daemon/cli/output",
@@ -73,6 +76,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
       "daemon/cli/commands",
       "daemon/cli/commands/unasked",
       "daemon/cli/commands/quality",
+      "daemon/cli/commands/search",
     ],
     "daemon/cli",
   ],

@@ -47,6 +47,8 @@ export const onDefaults = [
     before: ({ write }) => write("hat.png", Buffer.from(smallPicture, "base64")),
   },
   { path: "docs/guide/sessions.md" },
+  // 1: nobody has said that.
+  { path: "docs/guide/search.md", codes: [[/^earshot find/u, [0, 1]]] },
   {
     path: "docs/operate/inspect.md",
     swap: [[/^earshot inspect/u, `${stop} earshot inspect`]],

@@ -54,6 +54,7 @@ export const logTable: readonly LogEvent[] = [
     ["connection.stopped", "An account was stopped."],
     ["host.ready", "A worker host is ready."],
     ["recovery.events", "Events from before this start were applied."],
+    ["search.ready", "The search index has caught up with the journal."],
     ["store.working", "The store works again."],
     ["sessions.working", "Session files can be written again."],
     [
@@ -73,6 +74,7 @@ export const logTable: readonly LogEvent[] = [
   ]),
   ...events(
     "warn",
+    ["search.failed", "The search index cannot be used: the reason. It is tried again after 30 s."],
     ["agent.close-failed", "An agent did not close."],
     ["agent.fallback", "A model did not answer, and a fallback of the config does: both and why."],
     ["agent.failed", "An agent failed, hung or was cancelled: code and message."],

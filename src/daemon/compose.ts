@@ -34,8 +34,9 @@ import type { Traces } from "./observability/traces.ts";
 import { createTuneLabels, type TuneLabels } from "./quality/tune-labels.ts";
 import { createRoomList, type RoomList } from "./room-list/room-list.ts";
 import { createRoomViews, type RoomViews } from "./room-view/room-views.ts";
+import { createSearch, type Search } from "./search/search.ts";
 import { version } from "./state/package-files.ts";
-import { storePathOf } from "./state/state-dir.ts";
+import { searchFileOf, storePathOf } from "./state/state-dir.ts";
 import type { TokenReader } from "./state/token.ts";
 import { localOffset, sessionFolderOf } from "./state/transcript-dir.ts";
 import { webchatRoute } from "./webchat/route.ts";
@@ -76,6 +77,7 @@ export interface Services {
   readonly whatIf: WhatIfService;
   readonly tuneLabels: TuneLabels;
   readonly roomList: RoomList;
+  readonly search: Search;
   readonly health: HealthService;
   readonly inspector: Inspector;
   readonly skills: SkillRegistry;
@@ -160,7 +162,7 @@ export function composeServices(ports: ServicePorts): Services {
   return { ...main, ...views, whatIf, tuneLabels, skills, commands };
 }
 
-type Views = Pick<Services, "roomViews" | "roomList" | "health">;
+type Views = Pick<Services, "roomViews" | "roomList" | "health" | "search">;
 
 /** The read models of the pages. */
 function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections): Views {
@@ -185,18 +187,22 @@ function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections
     connections: () => connections.states(),
     storePath: storeFileOf(ports),
   });
-  return { roomList, health, roomViews: createRoomViews({ store, clock, log, config, titleOf }) };
+  const common = { store, clock, log, config, titleOf };
+  const path = searchFileOf(config(), ports.stateDir);
+  const search = createSearch({ ...common, path });
+  return { roomList, health, search, roomViews: createRoomViews(common) };
 }
 
 /** Adds the listeners, in this order: the log names the trace of a line, so traces come before it. */
 function listen(
   { log, config, traces }: ServicePorts,
   { events, metrics, speech }: Pick<Services, "events" | "metrics" | "speech">,
-  { roomViews, roomList }: Views,
+  { roomViews, roomList, search }: Views,
 ): void {
   const { applied, line } = roomViews;
   events.add({ applied, labelled: applied, line });
   events.add(roomList.listener);
+  events.add(search.listener);
   events.add({ line: speech.line });
   events.add(metrics.listener);
   if (traces !== null) events.add(traces.listener);

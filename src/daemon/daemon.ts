@@ -134,6 +134,7 @@ async function start(options: DaemonOptions, closers: Closers): Promise<Daemon> 
     () => services.inspector.close(),
     () => services.whatIf.close(),
     () => services.tuneLabels.close(),
+    () => services.search.close(),
   );
   const { base } = server;
   await writeAddress(stateDir, base);
@@ -147,6 +148,7 @@ async function start(options: DaemonOptions, closers: Closers): Promise<Daemon> 
   await runtime.start();
   connections.start();
   services.webchat.uploads.start();
+  services.search.start();
   readiness.problem = null;
   log.log("info", "daemon.ready", {
     base,
@@ -359,7 +361,7 @@ async function reload(
   log: DaemonLog,
   options: DaemonOptions,
   current: CurrentConfig,
-  { runtime, connections, skills }: Services,
+  { runtime, connections, skills, search }: Services,
 ): Promise<void> {
   const config = await prepareConfig(next, env, log, options);
   await skills.load(config);
@@ -372,6 +374,7 @@ async function reload(
   await runtime.reload(config);
   current.set(config);
   await connections.reload(config);
+  if (before.search.enabled !== config.search.enabled) search.start();
 }
 
 async function tracesOf(tracer: Tracer, clock: Clock): Promise<Traces> {

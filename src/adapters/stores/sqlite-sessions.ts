@@ -68,6 +68,7 @@ const sql = {
 
   lines: `${line}WHERE session = ? AND id > ? ORDER BY id LIMIT ?`,
   newest: `${line}WHERE session = ? AND id > ? ORDER BY id DESC LIMIT ?`,
+  linesOfTurn: `${line}WHERE turn = ? ORDER BY id`,
   mark: `${line}WHERE session = ? AND covers IS NOT NULL ORDER BY id DESC LIMIT 1`,
   lastLine: "SELECT coalesce(max(id), 0) AS id FROM transcript",
   lately: `${session}WHERE s.id IN (SELECT session FROM transcript ORDER BY id DESC LIMIT ?)`,
@@ -189,6 +190,9 @@ export function sessionReads({ one, all }: Reading): SessionReads {
       const text = newest ? sql.newest : sql.lines;
       const rows = await all<StoredLine>(text, sessionId, after, limit);
       return (newest ? rows.reverse() : rows).map(lineOf);
+    },
+    async transcriptOfTurn(turnId) {
+      return (await all<StoredLine>(sql.linesOfTurn, turnId)).map(lineOf);
     },
     async transcriptMark(sessionId) {
       const stored = await one<StoredLine>(sql.mark, sessionId);

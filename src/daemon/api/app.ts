@@ -25,6 +25,7 @@ import { recordRoutes } from "./routes/record.ts";
 import { retryRoutes } from "./routes/retry.ts";
 import { roomRoutes } from "./routes/room.ts";
 import { roomsRoutes } from "./routes/rooms.ts";
+import { searchRoutes } from "./routes/search/search.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { simulateRoutes } from "./routes/simulate.ts";
 import { statusRoutes } from "./routes/status.ts";
@@ -70,6 +71,7 @@ export function createApp(
     accessRoutes,
     roomsRoutes,
     recordRoutes,
+    searchRoutes,
     healthPageRoutes,
     roomRoutes,
     roomActionRoutes,

@@ -25,6 +25,12 @@ export function storePathOf({ store }: EarshotConfig, stateDir: string): string 
   return store.path.replaceAll("<state>", stateDir);
 }
 
+/** The file of the search index, beside the journal; null: with a journal in memory it has none. */
+export function searchFileOf(config: EarshotConfig, stateDir: string): string | null {
+  if (config.store.driver === "memory") return null;
+  return `${storePathOf(config, stateDir).replace(/\.db$/, "")}.search.db`;
+}
+
 /**
  * Creates the directory if it is missing and checks that only this user may enter it. `machine`: a
  * machine name for tests. @default this machine's

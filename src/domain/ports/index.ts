@@ -11,6 +11,7 @@ export * from "./inspector.ts";
 export * from "./media.ts";
 export * from "./outgoing-files.ts";
 export * from "./plugin.ts";
+export * from "./search-index.ts";
 export * from "./session-files.ts";
 export * from "./skill.ts";
 export * from "./store.ts";

@@ -312,6 +312,8 @@ export interface Store {
   runs(): Promise<RunRow[]>;
   /** Lines of one session, in order. */
   transcript(query: TranscriptQuery): Promise<TranscriptLine[]>;
+  /** The lines that one turn has left, in order. */
+  transcriptOfTurn(turnId: string): Promise<TranscriptLine[]>;
   /** The newest line that stands for those before it. */
   transcriptMark(sessionId: string): Promise<TranscriptLine | null>;
   /** The highest line number ever given; 0 before the first. */
@@ -346,6 +348,7 @@ export interface Store {
 export type SessionReads = Pick<
   Store,
   | "transcript"
+  | "transcriptOfTurn"
   | "transcriptMark"
   | "lastLine"
   | "lately"

@@ -67,6 +67,7 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     "POST /api/inbound": ["/api/inbound?wait=decision", post(JSON.parse(messageBody("m2")))],
     "GET /api/events": ["/api/events"],
     "GET /api/record": ["/api/record?since=0"],
+    "GET /api/search": ["/api/search?text=hello&limit=5"],
     "GET /api/rooms": ["/api/rooms?limit=5"],
     "GET /api/rooms/live": ["/api/rooms/live"],
     "GET /api/rooms/{key}": [`/api/rooms/${key}`],

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
-import { momentOf } from "../../../src/daemon/cli/commands/record.ts";
+import { momentOf } from "../../../src/daemon/cli/lib/moment.ts";
 import { recordingText, redacted } from "../../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../../src/daemon/replay/simulate.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";

@@ -22,6 +22,7 @@ import { createMetrics } from "../../../src/daemon/observability/metrics.ts";
 import { createTuneLabels } from "../../../src/daemon/quality/tune-labels.ts";
 import { createRoomList } from "../../../src/daemon/room-list/room-list.ts";
 import { createRoomViews } from "../../../src/daemon/room-view/room-views.ts";
+import { createSearch } from "../../../src/daemon/search/search.ts";
 import { ensureToken, readToken } from "../../../src/daemon/state/token.ts";
 import { createWebchatUploads } from "../../../src/daemon/webchat/uploads.ts";
 import { createWebchat } from "../../../src/daemon/webchat/webchat.ts";
@@ -94,6 +95,14 @@ export async function startSmallServer() {
       store,
       summaries: async () => new Map(),
       counts: async () => nothingLive,
+    }),
+    search: createSearch({
+      store,
+      clock,
+      log,
+      config: () => defaultConfig,
+      titleOf: async (key) => key,
+      path: null,
     }),
     roomViews: createRoomViews({
       store,

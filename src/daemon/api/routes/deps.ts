@@ -24,6 +24,7 @@ import type { Metrics } from "../../observability/metrics.ts";
 import type { TuneLabels } from "../../quality/tune-labels.ts";
 import type { RoomList } from "../../room-list/room-list.ts";
 import type { RoomViews } from "../../room-view/room-views.ts";
+import type { Search } from "../../search/search.ts";
 import type { TokenReader } from "../../state/token.ts";
 import type { Webchat } from "../../webchat/webchat.ts";
 import type { WhatIfService } from "../../what-if/what-if.ts";
@@ -57,6 +58,8 @@ export interface RouteDeps {
   readonly inspector: Pick<Inspector, "tickets" | "page">;
   /** The list of rooms. */
   readonly roomList: RoomList;
+  /** Finds messages. */
+  readonly search: Pick<Search, "find">;
   /** Shows one room. */
   readonly roomViews: RoomViews;
   readonly whatIf: WhatIfService;

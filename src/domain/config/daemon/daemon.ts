@@ -1,6 +1,6 @@
 /**
- * `workers`, `server`, `store`, `log`, `engine`: how the daemon runs
- * ==================================================================
+ * `workers`, `server`, `store`, `search`, `log`, `engine`: how the daemon runs
+ * ============================================================================
  * None of these changes a decision.
  */
 import { z } from "zod";
@@ -79,6 +79,15 @@ export const store = section(
     path: z.string().min(1).max(4_096).describe("`<state>` is filled in."),
   },
   { driver: "sqlite", path: "<state>/earshot.db" },
+);
+
+export const search = section(
+  {
+    enabled: z
+      .boolean()
+      .describe("Whether messages can be searched. Off deletes the index; on builds it again."),
+  },
+  { enabled: true },
 );
 
 export const log = section(

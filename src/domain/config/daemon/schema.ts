@@ -23,7 +23,7 @@ import { bindings } from "./bindings.ts";
 import { broadcast } from "./broadcast.ts";
 import { channels } from "./channels.ts";
 import { commands } from "./commands.ts";
-import { engine, log, server, store, workers } from "./daemon.ts";
+import { engine, log, search, server, store, workers } from "./daemon.ts";
 import { roomFields } from "./rooms.ts";
 import { session } from "./session.ts";
 
@@ -61,6 +61,7 @@ export const configSchema = z.strictObject({
   workers: workers.whole.prefault({}).describe("Worker threads."),
   server: server.whole.prefault({}).describe("The pages and the API."),
   store: store.whole.prefault({}).describe("Where the journal is stored."),
+  search: search.whole.prefault({}).describe("The search for messages."),
   log: log.whole.prefault({}).describe("The log."),
   engine: engine.whole.prefault({}).describe("What runs the conversations: the engine."),
   conversations: z

@@ -17,6 +17,7 @@ import { addRecordCommand } from "../../../../src/daemon/cli/commands/record.ts"
 import { addReplayCommand } from "../../../../src/daemon/cli/commands/replay.ts";
 import { addQuarantineCommand } from "../../../../src/daemon/cli/commands/retry.ts";
 import { addRouteCommand } from "../../../../src/daemon/cli/commands/route.ts";
+import { addFindCommand } from "../../../../src/daemon/cli/commands/search/find.ts";
 import { addSessionsCommand } from "../../../../src/daemon/cli/commands/sessions.ts";
 import { addStartCommand } from "../../../../src/daemon/cli/commands/start.ts";
 import { addStatusCommands } from "../../../../src/daemon/cli/commands/status.ts";
@@ -37,6 +38,7 @@ for (const add of [
   addInspectCommand,
   addReplayCommand,
   addWhyCommand,
+  addFindCommand,
   addOutboxCommand,
   addQuarantineCommand,
   addRouteCommand,

@@ -1,0 +1,230 @@
+/**
+ * What a journal row changes in the index of messages
+ * ===================================================
+ * Rows are told apart by how they begin, and only those that concern a message are parsed. Texts of
+ * answers are in the outbox; which messages a turn answers is in the transcript.
+ */
+import { deliveryOf, isText } from "../../actors/outbox/row-body.ts";
+import { decodeEvent, eventsIn } from "../../actors/protocol/event-codec.ts";
+import { decodeVerdict } from "../../domain/decision.ts";
+import type { Inbound, Millis } from "../../domain/message.ts";
+import {
+  type EventRow,
+  type IndexChange,
+  type IndexedMessage,
+  noConversation,
+  type OutboxState,
+  type Store,
+} from "../../domain/ports/index.ts";
+import { cut, oneLine } from "../../domain/sanitize.ts";
+import type { FoundOutcome } from "../../domain/search/values.ts";
+import type {
+  ConversationEvent,
+  DeliveryFailed,
+  DeliverySent,
+} from "../../machines/events/events.ts";
+
+/** A longer message is found by its beginning; as much is shown on the Room page. */
+const textIndexedUnitsMax = 16_384;
+
+export interface ChangePorts {
+  readonly store: Pick<Store, "outboxRow" | "outboxByTurn" | "transcriptOfTurn">;
+  /** The session key of a conversation. */
+  keyOf(conv: number): Promise<string>;
+  /** Id and name of the agent of a session key. */
+  agentOf(key: string): { readonly id: string; readonly name: string };
+}
+
+/** Types of rows that change something at once, and those that do when they are applied. */
+const atOnce = ["message.received", "message.edited", "message.deleted"];
+const whenApplied = [
+  ...["judge.answered", "agent.reported", "agent.ended", "agent.failed", "skip"],
+  ...["delivery.sent", "delivery.failed", "history.seeded", "fellow.spoke", "command.applied"],
+];
+const beginning = /^\{"type":"([a-z.-]+)"/;
+
+/** The changes of a row that is read for the first time. */
+export async function changesOf(row: EventRow, ports: ChangePorts): Promise<IndexChange[]> {
+  const type = beginning.exec(row.body)?.[1] ?? "";
+  if (row.code === null) {
+    const first = atOnce.includes(type) ? await changesIn(row, ports) : [];
+    const waits = type === "message.received" || whenApplied.includes(type);
+    return waits ? [...first, { op: "wait", seq: row.seq }] : first;
+  }
+  return atOnce.includes(type) || whenApplied.includes(type) ? changesIn(row, ports) : [];
+}
+
+/** What is new of a row that is applied now, after it was read. */
+export async function changesSince(row: EventRow, ports: ChangePorts): Promise<IndexChange[]> {
+  const waited: IndexChange = { op: "waited", seq: row.seq };
+  const event = decodeEvent(row);
+  if (event.type !== "message.received") return [...(await changesIn(row, ports)), waited];
+  const verdict = decodeVerdict(Math.max(0, row.code ?? 0));
+  if (verdict === null) return [waited];
+  const { decision, rule } = verdict;
+  const { conv } = row;
+  return [{ op: "decided", conv, id: event.message.id, decision, rule }, waited];
+}
+
+async function changesIn(row: EventRow, ports: ChangePorts): Promise<IndexChange[]> {
+  const changes: IndexChange[] = [];
+  for (const event of eventsIn(decodeEvent(row)))
+    changes.push(...(await changesBy(event, row, ports)));
+  return changes;
+}
+
+async function changesBy(
+  event: ConversationEvent,
+  row: EventRow,
+  ports: ChangePorts,
+): Promise<readonly IndexChange[]> {
+  const { conv, seq } = row;
+  switch (event.type) {
+    case "message.received": {
+      const { message, said } = event;
+      const place = conv === noConversation ? placeOf(message) : "";
+      return [await heard({ ...message, text: said ?? message.text }, row, ports, event.at, place)];
+    }
+    case "fellow.spoke":
+      return [await heard(event.message, row, ports, event.at)];
+    case "history.seeded":
+      return Promise.all(
+        event.messages.map(async (message) => {
+          const add = await heard(message, row, ports, message.sentAt ?? event.at);
+          return { ...add, message: { ...add.message, kind: "history" as const } };
+        }),
+      );
+    case "message.edited":
+      return [{ op: "text", conv, id: event.edit.id, text: indexed(event.edit.text) }];
+    case "message.deleted":
+      return [{ op: "text", conv, id: event.deletion.id, text: null }];
+    case "judge.answered": {
+      if ((row.code ?? 0) <= 0) return [];
+      return [{ op: "decided", conv, id: event.id, decision: "engage", rule: "judge" }];
+    }
+    case "command.applied": {
+      const { asked } = event;
+      const key = await ports.keyOf(conv);
+      return asked === undefined ? [] : [{ op: "command", conv, key, seq, id: asked.messageId }];
+    }
+    default:
+      return turnChanges(event, row, ports);
+  }
+}
+
+async function turnChanges(
+  event: ConversationEvent,
+  row: EventRow,
+  ports: ChangePorts,
+): Promise<readonly IndexChange[]> {
+  switch (event.type) {
+    case "agent.ended": {
+      const delivered = event.silent ? null : await deliveredOf(event.turnId, ports);
+      return ended(event.turnId, delivered ?? "silent", row, ports);
+    }
+    case "skip":
+      return ended(event.turnId, "silent", row, ports);
+    case "agent.failed":
+      return ended(event.turnId, event.code === "aborted" ? "cancelled" : "failed", row, ports);
+    case "delivery.sent":
+    case "delivery.failed": {
+      const outcome = await deliveredOf(event.turnId, ports);
+      const { turnId } = event;
+      const change: IndexChange[] = outcome === null ? [] : [{ op: "delivered", turnId, outcome }];
+      return [...(await said(event, row, ports)), ...change];
+    }
+    default:
+      return [];
+  }
+}
+
+const indexed = (text: string): string => cut(text, textIndexedUnitsMax);
+
+const placeOf = ({ channel, chat }: Inbound): string =>
+  oneLine(`${channel} ${chat.title ?? chat.id}`);
+
+async function heard(
+  { id, author, text }: Inbound,
+  { seq, conv, code }: EventRow,
+  ports: ChangePorts,
+  at: Millis,
+  place = "",
+): Promise<{ readonly op: "add"; readonly message: IndexedMessage }> {
+  const verdict = code === null ? null : decodeVerdict(Math.max(0, code));
+  const message: IndexedMessage = {
+    seq,
+    conv,
+    key: conv === noConversation ? "" : await ports.keyOf(conv),
+    at,
+    kind: "heard",
+    id,
+    author: { id: author.id, name: author.name, isBot: author.isBot },
+    decision: verdict?.decision ?? null,
+    rule: verdict?.rule ?? null,
+    outcome: null,
+    turnId: null,
+    place,
+    text: indexed(text),
+  };
+  return { op: "add", message };
+}
+
+async function ended(
+  turnId: string,
+  outcome: FoundOutcome,
+  { conv }: EventRow,
+  { store }: ChangePorts,
+): Promise<readonly IndexChange[]> {
+  const lines = await store.transcriptOfTurn(turnId);
+  const messages = lines.flatMap(({ role, messageId }) =>
+    role === "user" && messageId !== undefined ? [messageId] : [],
+  );
+  return [{ op: "ended", conv, turnId, messages, outcome }];
+}
+
+const lost: ReadonlySet<OutboxState> = new Set(["dead", "expired", "in-doubt"]);
+
+/** What became of an answer, as far as is known; null: there is none. */
+async function deliveredOf(turnId: string, { store }: ChangePorts): Promise<FoundOutcome | null> {
+  const states = (await store.outboxByTurn(turnId)).map(deliveryOf).flatMap((delivery) => {
+    const isPart = isText(delivery) && !delivery.body.aside && !delivery.body.draft;
+    return isPart ? [delivery.row.state] : [];
+  });
+  if (states.length === 0) return null;
+  if (states.includes("in-doubt")) return "in-doubt";
+  const gone = states.filter((state) => lost.has(state)).length;
+  if (gone === 0) return "replied";
+  return gone < states.length ? "partly" : "undelivered";
+}
+
+/** A part of an answer, or the new text of one. */
+async function said(
+  event: DeliverySent | DeliveryFailed,
+  { seq, conv }: EventRow,
+  { store, keyOf, agentOf }: ChangePorts,
+): Promise<readonly IndexChange[]> {
+  const id = `${event.turnId}:${event.index}`;
+  const row = await store.outboxRow(id);
+  const delivery = row === null ? null : deliveryOf(row);
+  if (delivery === null || !isText(delivery)) return [];
+  const { text, edits, aside } = delivery.body;
+  if (aside !== undefined) return [];
+  if (edits !== undefined) {
+    const isShown = event.type === "delivery.sent";
+    return isShown ? [{ op: "text", conv, id: edits, text: indexed(text), grows: true }] : [];
+  }
+  const outcome =
+    event.type === "delivery.sent"
+      ? "replied"
+      : event.status === "in-doubt"
+        ? "in-doubt"
+        : "undelivered";
+  const key = await keyOf(conv);
+  const message: IndexedMessage = {
+    ...{ seq, conv, key, at: event.at, kind: "said", id },
+    author: { ...agentOf(key), isBot: true },
+    ...{ decision: null, rule: null, outcome, turnId: event.turnId, place: "" },
+    text: indexed(text),
+  };
+  return [{ op: "add", message }];
+}
