@@ -52,13 +52,13 @@ const help: HelpText = {
   about:
     "Prints the messages that have all the words, the newest first. A word of three letters or more " +
     'also finds longer ones that begin with it; "a phrase" is exact; -word leaves out messages with ' +
-    "that word (put -- before it). Accents and case do not matter. Without words, the options alone choose. Times " +
+    "that word (in one argument with others, or after --). Accents and case do not matter. Without words, the options alone choose. Times " +
     "are a span back from now (90s, 30m, 12h, 7d) or a date (2026-11-21, 2026-11-21T18:00). It " +
     "finds what the journal has. Asks the running daemon; without one it reads the journal.",
   examples: [
     "earshot find lunch",
     ["earshot find '\"green curry\"' --author ada --since 1d", "a phrase of one person"],
-    ["earshot find -- lunch -pizza", "with one word, without the other"],
+    ["earshot find 'lunch -pizza'", "with one word, without the other"],
     ["earshot find --outcome failed,in-doubt", "what was not answered as it should"],
     ["earshot find invoice --json | jq -r '.found[].id'", "ids, for `earshot why`"],
   ],
