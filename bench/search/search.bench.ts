@@ -35,7 +35,9 @@ for (let done = 0; done < count; done += batch) {
     const message = { ...next(n, n), text };
     const event = {
       type: "message.received",
-      ...{ at: n, seq: 0, message },
+      at: n,
+      seq: 0,
+      message,
       authority: { commandAuthorized: false, owner: false },
     } as const;
     const named = { identity: `m${n}`, sentAt: n, messageId: message.id, code: 12 };

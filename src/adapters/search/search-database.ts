@@ -27,7 +27,17 @@ import {
   type Value,
 } from "../stores/sqlite-driver.ts";
 import { exactly } from "../stores/sqlite-text.ts";
-import { indexPragmas, indexVersion, searchSql, sql, tables, wordsTable } from "./search-sql.ts";
+import {
+  dropTables,
+  dropWordsTable,
+  indexPragmas,
+  indexVersion,
+  markVersion,
+  searchSql,
+  sql,
+  tables,
+  wordsTable,
+} from "./search-sql.ts";
 
 /** Messages looked through between two turns of the event loop. */
 const sliceEntries = 20_000;
@@ -101,7 +111,7 @@ function makeTables(database: Database, wanted: boolean): void {
   database.exec("BEGIN");
   database.exec(tables);
   if (wanted && hasFts5(database)) database.exec(wordsTable);
-  database.exec(`PRAGMA user_version = ${indexVersion}`);
+  database.exec(markVersion);
   database.exec("COMMIT");
 }
 
@@ -180,9 +190,8 @@ function createIndex({ path, database, fullText }: Opened): SearchIndex {
     },
     clear() {
       transaction(() => {
-        if (fullText) database.exec("DROP TABLE words");
-        for (const name of ["message", "room", "waiting", "position"])
-          database.exec(`DROP TABLE ${name}`);
+        if (fullText) database.exec(dropWordsTable);
+        database.exec(dropTables);
         database.exec(tables);
         if (fullText) database.exec(wordsTable);
       });

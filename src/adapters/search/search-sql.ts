@@ -11,6 +11,7 @@ import type { Value } from "../stores/sqlite-driver.ts";
 
 /** Stored in `user_version`; an index of another version is built again. */
 export const indexVersion = 1;
+export const markVersion = "PRAGMA user_version = 1";
 
 /** Derived data: a power failure may take the last changes, and they are read again. */
 export const indexPragmas = `
@@ -22,6 +23,9 @@ PRAGMA wal_autocheckpoint = 200;
 PRAGMA journal_size_limit = 4194304;
 `;
 
+export const dropWordsTable = "DROP TABLE words";
+export const dropTables =
+  "DROP TABLE message; DROP TABLE room; DROP TABLE waiting; DROP TABLE position";
 export const tables = `
 CREATE TABLE message(
   entry INTEGER PRIMARY KEY AUTOINCREMENT, seq INTEGER NOT NULL, conv INTEGER NOT NULL,

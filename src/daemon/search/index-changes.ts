@@ -1,7 +1,7 @@
 /**
  * What a journal row changes in the index of messages
  * ===================================================
- * Rows are told apart by how they begin, and only those that concern a message are parsed. Texts of
+ * The type of a row is read from its beginning, and only those that concern a message are parsed. Texts of
  * answers are in the outbox; which messages a turn answers is in the transcript.
  */
 import { deliveryOf, isText } from "../../actors/outbox/row-body.ts";
@@ -221,9 +221,18 @@ async function said(
         : "undelivered";
   const key = await keyOf(conv);
   const message: IndexedMessage = {
-    ...{ seq, conv, key, at: event.at, kind: "said", id },
+    seq,
+    conv,
+    key,
+    at: event.at,
+    kind: "said",
+    id,
     author: { ...agentOf(key), isBot: true },
-    ...{ decision: null, rule: null, outcome, turnId: event.turnId, place: "" },
+    decision: null,
+    rule: null,
+    outcome,
+    turnId: event.turnId,
+    place: "",
     text: indexed(text),
   };
   return [{ op: "add", message }];

@@ -18,7 +18,9 @@ export interface Word {
 const runs = /[\p{L}\p{N}\p{M}\p{Co}_]+/gu;
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-const cutUnspaced = new RegExp(`${unspaced.source}|(?:(?!${unspaced.source}).)+`, "gsu");
+/** One such character, or a run of others. */
+const parts =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 /** Accents of Latin, Greek and Cyrillic; vowel signs of other scripts are letters. */
 const accents = /[\u0300-\u036f]/g;
 const beyondAscii = /[\u0080-\uffff]/;
@@ -40,8 +42,7 @@ export function wordsOf(text: string): Word[] {
   for (const run of text.matchAll(runs)) {
     const [letters] = run;
     if (!beyondAscii.test(letters) || !unspaced.test(letters)) add(words, letters, run.index);
-    else
-      for (const part of letters.matchAll(cutUnspaced)) add(words, part[0], run.index + part.index);
+    else for (const part of letters.matchAll(parts)) add(words, part[0], run.index + part.index);
   }
   return words;
 }
