@@ -6,7 +6,8 @@
  */
 import { type Daemon, type DaemonOptions, startDaemon } from "./daemon/daemon.ts";
 
-export type { RuntimeStatus, Why } from "./actors/protocol/runtime.ts";
+export type { RuntimeStatus } from "./actors/protocol/runtime.ts";
+export type { Why } from "./actors/protocol/why.ts";
 export type { Daemon, DaemonOptions } from "./daemon/daemon.ts";
 export {
   type EarshotConfig,

@@ -62,6 +62,58 @@ export const outcomes = [
 ] as const;
 export type Outcome = (typeof outcomes)[number];
 
+/** Why an agent failed, as a word that a person can act on and a metric can count. */
+export const failureKinds = [
+  /** The key is missing, wrong or not allowed to do this: HTTP 401, 402 and 403. */
+  "auth",
+  /** The model, address, program, module or session does not exist: HTTP 404, ENOENT. */
+  "not-found",
+  /** Too many requests, or the quota is used up: HTTP 429. */
+  "rate-limit",
+  /** No answer in time, by our limits or the other side's: HTTP 408 and 504. */
+  "timeout",
+  /** No connection: refused, reset, unknown host, TLS. */
+  "refused",
+  /** The request was not accepted, or the answer could not be read: HTTP 400, HTML for JSON. */
+  "invalid",
+  /** The other side failed: HTTP 5xx. */
+  "server",
+  /** The program, module or host ended or threw. */
+  "crashed",
+] as const;
+export type FailureKind = (typeof failureKinds)[number];
+
+/** The cause of a failed turn. */
+export interface FailureCause {
+  readonly kind: FailureKind;
+  /** The driver's own words: one line, secrets taken out; may be empty for a lost host. */
+  readonly message: string;
+}
+
+/** Its driver knows what went wrong; our own limits are known by the code of the end. */
+export function failureKindOf(end: {
+  readonly code: string;
+  readonly kind?: FailureKind;
+}): FailureKind {
+  if (end.kind !== undefined) return end.kind;
+  if (end.code === "idle-timeout" || end.code === "total-timeout") return "timeout";
+  return end.code === "too-long" ? "invalid" : "crashed";
+}
+
+/** An agent whose last turn failed. */
+export interface FailingAgent extends FailureCause {
+  readonly agentId: string;
+  /** Turns that have failed in a row since the start. */
+  readonly turns: number;
+  readonly at: Millis;
+  readonly key: string;
+  readonly turnId: string;
+}
+
+/** The cause as text: its kind, then what the driver says. */
+export const causeText = ({ kind, message }: FailureCause): string =>
+  message === "" ? kind : `${kind}: ${message}`;
+
 export interface AgentEndLine {
   readonly t: Millis;
   readonly key: string;
@@ -70,6 +122,8 @@ export interface AgentEndLine {
   readonly outcome: Outcome;
   /** Not delivered: the ends of the parts that did not arrive. Else why it was stopped or failed. */
   readonly reason?: string;
+  /** Of a failed turn. */
+  readonly cause?: FailureCause;
 }
 export type SendStatus = "sent" | "in-doubt" | "expired" | "dead";
 export interface SendLine {

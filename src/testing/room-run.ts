@@ -4,7 +4,7 @@
  * messages with their decisions, the turns, the answers. Nothing reaches a real room, and the same
  * room and seed give the same run.
  */
-import type { Why } from "../actors/protocol/runtime.ts";
+import type { Why } from "../actors/protocol/why.ts";
 import { simulate } from "../daemon/replay/simulate.ts";
 import type { CreditUse, Decision, Rule } from "../domain/decision.ts";
 import { EarshotError } from "../domain/errors.ts";

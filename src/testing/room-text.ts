@@ -2,7 +2,7 @@
  * The report of a failed property: one line for each event, with the time, the author, the text and
  * its addressee, followed by what earshot did. Text from a room is shown as one sanitised line.
  */
-import type { Why } from "../actors/protocol/runtime.ts";
+import type { Why } from "../actors/protocol/why.ts";
 import { signedShare } from "../domain/floor.ts";
 import { oneLine } from "../domain/sanitize.ts";
 import type { StreamLine } from "../domain/stream.ts";

@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Why } from "../../src/actors/protocol/runtime.ts";
+import type { Why } from "../../src/actors/protocol/why.ts";
 import { startDaemon } from "../../src/daemon/daemon.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { startJudgeServer } from "../support/servers/judge.ts";

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Why } from "../../src/actors/protocol/runtime.ts";
+import type { Why } from "../../src/actors/protocol/why.ts";
 import { builtMain, builtPages } from "../support/built/files.ts";
 import {
   type Called,

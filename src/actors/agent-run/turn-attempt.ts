@@ -13,9 +13,11 @@ import {
   type AgentPort,
   type AgentTurn,
   agentEventSchema,
+  kindOf,
   type TimerHandle,
 } from "../../domain/ports/index.ts";
 import { oneLine } from "../../domain/sanitize.ts";
+import type { FailureKind } from "../../domain/stream.ts";
 import type { AgentFailed, AgentReport } from "../../machines/events/events.ts";
 import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
@@ -160,7 +162,7 @@ export class TurnAttempt {
         if (this.#events % eventsPerTick === 0) await nextTurn(this.#ports.scheduler);
       }
     } catch (error) {
-      this.#fail("error", error instanceof Error ? error.message : String(error));
+      this.#fail("error", error instanceof Error ? error.message : String(error), kindOf(error));
     }
   }
 
@@ -175,7 +177,7 @@ export class TurnAttempt {
       const { data } = parsed;
       if (data.type === "media" || data.type === "choices") return this.#outgoing.take(data);
       this.#apply(data);
-    } else if (!isForeign(given)) this.#fail("error", "sent an event that is none");
+    } else if (!isForeign(given)) this.#fail("error", "sent an event that is none", "invalid");
   }
 
   #apply(event: Exclude<AgentEvent, { readonly type: "media" | "choices" }>): void {
@@ -211,7 +213,7 @@ export class TurnAttempt {
         this.#fallback = event;
         break;
       case "error":
-        this.#fail("error", event.message);
+        this.#fail("error", event.message, event.kind);
         break;
     }
   }
@@ -388,9 +390,10 @@ export class TurnAttempt {
   }
 
   /** The first failure wins. The agent is aborted and has `abortMsMax` to stop. */
-  #fail(code: Failure["code"], message: string): void {
+  #fail(code: Failure["code"], message: string, kind?: FailureKind): void {
     if (this.#isOver) return;
-    this.#failure = { code, message: oneLine(message, messageUnitsMax) };
+    const known = kind === undefined ? {} : { kind };
+    this.#failure = { code, message: oneLine(message, messageUnitsMax), ...known };
     this.#abort.abort(new EarshotError("EAR_AGENT_TIMEOUT", `Cannot continue the turn: ${code}`));
     this.#after(limits.abortMsMax, this.#end);
     this.#failure = { ...this.#failure, ...this.#unsent.breakOff(this.#output, code) };

@@ -7,7 +7,7 @@
 import { oneLine } from "../../domain/sanitize.ts";
 import { levelWords } from "../../domain/session.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
-import type { Why } from "../protocol/runtime.ts";
+import type { Why } from "../protocol/why.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
 
 /** Newest journal rows, of all conversations, searched for the latest message. */
@@ -57,9 +57,12 @@ function movedLine({ chat: { id, movedTo } }: Why["message"]): string[] {
   return [`Room: ${oneLine(id)}, at the platform now ${oneLine(movedTo)}`];
 }
 
-function outcomeLines({ turn, outcome, dropped, deliveries }: Why["fate"]): string[] {
+function outcomeLines({ turn, outcome, cause, dropped, deliveries }: Why["fate"]): string[] {
   if (dropped !== null) return [`It was dropped: ${dropped}`];
   if (turn === null) return [];
   const sent = deliveries.map(({ status }) => status).join(", ");
-  return [`Turn ${turn}: ${outcome ?? "under way"}${sent === "" ? "" : `; sent: ${sent}`}`];
+  const because = cause === undefined ? "" : ` (${cause.kind})`;
+  return [
+    `Turn ${turn}: ${outcome ?? "under way"}${because}${sent === "" ? "" : `; sent: ${sent}`}`,
+  ];
 }

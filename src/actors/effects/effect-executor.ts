@@ -25,10 +25,9 @@ import {
   type HostStep,
   quarantinedCode,
 } from "../protocol/host-protocol.ts";
-import type { OutboundDirectory } from "../protocol/runtime.ts";
+import type { OutboundDirectory, TurnSlots } from "../protocol/runtime.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { Effects } from "../protocol/supervisor.ts";
-import type { TurnSlots } from "../protocol/turn-slots.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
 import { turnConcerned } from "../sessions/session-writes.ts";
 import type { FiledLine, TranscriptFiles } from "../sessions/transcript-files.ts";

@@ -51,7 +51,8 @@ export function agentStartLine(t: Millis, key: string, order: TurnRun): AgentSta
 }
 
 export function agentEndLine(t: Millis, key: string, effect: OutcomeReached): AgentEndLine {
-  const { turn, outcome, reason } = effect;
-  const line: AgentEndLine = { t, key, event: "agent_end", turn, outcome };
-  return reason === undefined ? line : { ...line, reason };
+  const { turn, outcome, reason, cause } = effect;
+  const because = reason === undefined ? {} : { reason };
+  const failed = cause === undefined ? {} : { cause };
+  return { t, key, event: "agent_end", turn, outcome, ...because, ...failed };
 }

@@ -181,6 +181,7 @@ const effects: Type<Effect> = {
     ...all("turn", "outcome"),
     batch: refs,
     reason: "text",
+    cause: fields({ kind: "plain", message: "text" }),
   },
   "relay.pass": { ...all("token", "place"), to: list("plain") },
   "membership.refresh": { route },

@@ -10,8 +10,9 @@ import type { Clock, EventRow, Ids, Store } from "../../domain/ports/index.ts";
 import type { MessageLabelled } from "../../machines/events/events.ts";
 import { conversationOf, decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
-import type { Label, LabelOrder } from "../protocol/runtime.ts";
+import type { LabelOrder } from "../protocol/runtime.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
+import type { Label } from "../protocol/why.ts";
 import type { Configs } from "./config-versions.ts";
 import type { Journal } from "./journal.ts";
 

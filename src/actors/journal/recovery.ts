@@ -8,7 +8,7 @@ import type { Clock, EventRow, Log, RunRow, Scheduler, Store } from "../../domai
 import type { JournalEvent } from "../../machines/events/events.ts";
 import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import type { HostEntry } from "../protocol/host-protocol.ts";
-import type { TurnSlots } from "../protocol/turn-slots.ts";
+import type { TurnSlots } from "../protocol/runtime.ts";
 import { nextTurn } from "../util/scheduling.ts";
 import type { Configs } from "./config-versions.ts";
 import type { Journal } from "./journal.ts";

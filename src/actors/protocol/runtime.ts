@@ -4,14 +4,9 @@
  * What the daemon, the simulation and the tests use of the runtime, and the ports that they give
  * it.
  */
+
 import type { EarshotConfig } from "../../domain/config/index.ts";
-import type {
-  Expected,
-  Explanation,
-  Membership,
-  Participant,
-  Verdict,
-} from "../../domain/decision.ts";
+import type { Expected, Membership, Verdict } from "../../domain/decision.ts";
 import type { ChatKind, Inbound, Millis, Route } from "../../domain/message.ts";
 import type {
   AgentDriver,
@@ -34,7 +29,8 @@ import type {
   Store,
   Workspaces,
 } from "../../domain/ports/index.ts";
-import type { Session, SessionPatch, SessionUsage, TurnLevels } from "../../domain/session.ts";
+import type { Session, SessionPatch, SessionUsage } from "../../domain/session.ts";
+import type { FailingAgent } from "../../domain/stream.ts";
 import type { JudgeAnswered } from "../../machines/events/events.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
@@ -43,7 +39,7 @@ import type { RoomOperator } from "./room-actions.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
 import type { ScheduleOperator, UnsaidEntry } from "./schedules.ts";
 import type { Speech, SpeechTaken } from "./speech.ts";
-import type { SlotsOfAgent } from "./turn-slots.ts";
+import type { Label, Why } from "./why.ts";
 
 /** Reads of a room that a connected account can make; both end within 10 s. */
 export interface FirstReads {
@@ -178,6 +174,7 @@ export interface RuntimeStatus {
   readonly turns: { readonly running: number; readonly waiting: number };
   /** Agents that have turns or wait for some. */
   readonly lanes: readonly SlotsOfAgent[];
+  readonly failing: readonly FailingAgent[];
   readonly outbox: Readonly<Record<string, number>>;
   readonly ingress: {
     readonly pending: number;
@@ -216,14 +213,6 @@ export interface QuarantinedEvent {
 /** The result of a retry. `unknown`: it is not in quarantine (any more). */
 export type RetryOutcome = "retried" | "unknown" | "unreadable" | "deleted";
 
-/** What somebody said about a decision. */
-export interface Label {
-  /** What would have been right. */
-  readonly expected: Expected;
-  readonly by: string;
-  readonly at: Millis;
-}
-
 /** A label to store; `expected: null` takes the last one back. */
 export interface LabelOrder {
   readonly key: string;
@@ -243,58 +232,6 @@ export type RecordedAnswer = Pick<
   /** Session key. */
   readonly key: string;
 };
-
-/** The answer of a judge, and whether it engaged its message. */
-export interface WhyJudgement
-  extends Pick<JudgeAnswered, "at" | "engage" | "confidence" | "why" | "failed" | "usage"> {
-  /** False with an answer to engage: it was not sure enough, or came too late for its message. */
-  readonly engaged: boolean;
-}
-
-/** Everything `earshot why` shows. */
-export interface Why {
-  readonly message: Inbound;
-  readonly at: Millis;
-  readonly seq: number;
-  readonly key: string;
-  /** Nobody in the room wrote it: a text or a prompt of the operator or the schedule. */
-  readonly ordered?: "text" | "prompt";
-  /** Thinking and other levels that the message set; removed from its text. */
-  readonly levels?: TurnLevels;
-  /** The recorded decision; null: not decided yet. */
-  readonly recorded: Verdict | null;
-  /** The ladder applied again to the conversation as it was; null where admission decided. */
-  readonly explanation: Explanation | null;
-  /** Where admission decided: why, and what would admit it. */
-  readonly admission?: string;
-  readonly humans: { readonly count: number; readonly source: string };
-  readonly participants: readonly Participant[];
-  readonly membership: Membership | null;
-  readonly credits: Readonly<Record<string, Millis>>;
-  readonly held: readonly string[];
-  readonly guard: { readonly state: "clear" | "tripped" | "muted"; readonly consecutive: number };
-  /** What somebody said would have been right; absent: nobody did, or it was taken back. */
-  readonly label?: Label;
-  /** What the judge of the room said; absent: it was not asked, or has not answered. */
-  readonly judgement?: WhyJudgement;
-  /** What happened to it. */
-  readonly fate: {
-    readonly turnId: string | null;
-    readonly turn: number | null;
-    readonly batch: readonly string[];
-    readonly outcome: string | null;
-    /** Why the turn ended in this way, if there is a reason. */
-    readonly reason?: string;
-    readonly dropped: string | null;
-    readonly deliveries: readonly {
-      readonly id: string;
-      readonly status: string;
-      readonly text: string;
-      /** Why it was not sent, or not immediately. */
-      readonly error?: string;
-    }[];
-  };
-}
 
 export interface SessionFilter {
   readonly agentId?: string;
@@ -400,4 +337,36 @@ export interface Runtime extends RoomOperator {
    * hosts.
    */
   stop(options?: { readonly drainMs?: number }): Promise<void>;
+}
+
+export interface SlotRequest {
+  readonly conv: number;
+  readonly key: string;
+  readonly agentId: string;
+}
+
+export interface SlotsOfAgent {
+  readonly agentId: string;
+  readonly running: number;
+  readonly waiting: number;
+}
+
+export interface TurnSlots {
+  /** Requests a slot. Ignored for a conversation that waits or runs already. */
+  request(request: SlotRequest): void;
+  /**
+   * Takes a slot immediately, if the request would be granted now. False: it was not, and is not
+   * queued.
+   */
+  takeFree(request: SlotRequest): boolean;
+  /** Takes a slot that was granted before a restart, even above the limit. */
+  occupy(request: SlotRequest): void;
+  /** Returns the slot (or leaves the queue). */
+  release(conv: number): void;
+  /** Grants slots again, after the limits changed. */
+  pump(): void;
+  waiting(): number;
+  running(): number;
+  /** Agents that have turns or wait for some. */
+  agents(): readonly SlotsOfAgent[];
 }

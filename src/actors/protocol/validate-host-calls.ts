@@ -9,6 +9,7 @@ import type { Endpoint } from "comlink";
 import { z } from "zod";
 import { limits } from "../../domain/limits.ts";
 import { outgoingChoicesSchema, outgoingMediaSchema } from "../../domain/outgoing.ts";
+import { failureKinds } from "../../domain/stream.ts";
 import type { HostEvents } from "./host-link.ts";
 import type { TurnDelta, TurnDraft, TurnReport } from "./host-protocol.ts";
 import { inspected } from "./validate-inspection.ts";
@@ -61,6 +62,7 @@ const reported = z.discriminatedUnion("type", [
     ...own,
     type: z.literal("agent.failed"),
     code: z.enum(["error", "idle-timeout", "total-timeout", "aborted", "host-lost", "too-long"]),
+    kind: z.enum(failureKinds).exactOptional(),
     message: text,
     unsent: text.exactOptional(),
   }),

@@ -26,8 +26,8 @@ import { labelIn } from "../journal/labels.ts";
 import { replayConversation } from "../journal/replayed-conversation.ts";
 import { deliveryOf, isText } from "../outbox/row-body.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
-import type { Why } from "../protocol/runtime.ts";
 import { orderName } from "../protocol/speech.ts";
+import type { Why } from "../protocol/why.ts";
 
 export interface WhyPorts {
   readonly store: Store;
@@ -268,9 +268,11 @@ async function outcomeOf(
       effect.type === "outcome" &&
       (isPrompted ? effect.turnId === fate.turnId : includes(effect.batch))
     ) {
-      const { turnId, turn, outcome, reason, batch } = effect;
+      const { turnId, turn, outcome, reason, cause, batch } = effect;
       const because = reason === undefined ? {} : { reason };
-      fate = { ...fate, turnId, turn, outcome, ...because, batch: batch.map(({ id }) => id) };
+      const failed = cause === undefined ? {} : { cause };
+      const ids = batch.map(({ id }) => id);
+      fate = { ...fate, turnId, turn, outcome, ...because, ...failed, batch: ids };
     }
   };
   for (const row of rows) {

@@ -5,6 +5,7 @@
  * whose results are journalled) are closed by late look-ups of `parts`, so every part gets only
  * what it may use.
  */
+
 import { parseSessionKey } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AccessRow } from "../../domain/ports/index.ts";
@@ -40,6 +41,7 @@ import { createSupervisor } from "../supervisor/supervisor.ts";
 import { textWithFiles } from "../turns/attachment-names.ts";
 import { createContextTools } from "../turns/context-tools.ts";
 import { createDueDeadlines } from "../turns/due-deadlines.ts";
+import { createFailingAgents } from "../turns/failing-agents.ts";
 import { createHeartbeats } from "../turns/heartbeats.ts";
 import { createMedia } from "../turns/media.ts";
 import { createOutgoing } from "../turns/outgoing.ts";
@@ -164,6 +166,8 @@ class Assembly {
         return forSiblings(delivery, this.#agentOf(delivery.row.key), context);
       },
     });
+    const failing = createFailingAgents(clock, (key) => this.#agentOf(key));
+    events.add(failing.listener);
     const typing = createTyping({ clock, log, directory });
     const waiters = createWaiters(events);
     const media = createMedia({
@@ -268,6 +272,7 @@ class Assembly {
       outgoing,
       heartbeats,
       judges,
+      failing,
       schedules,
       speaker,
       hooks,

@@ -1,6 +1,7 @@
 /**
  * What assembly.ts creates, once for each runtime, and the other files here use.
  */
+
 import type { Typing } from "../channels/typing-indicators.ts";
 import type { Approvals } from "../commands/approvals.ts";
 import type { DecisionWaiters } from "../effects/decision-waiters.ts";
@@ -14,11 +15,10 @@ import type { Judges } from "../judge/judge.ts";
 import type { HookRunner } from "../outbox/plugin-hooks.ts";
 import type { Outbox } from "../outbox/types.ts";
 import type { AccessStore } from "../protocol/access-store.ts";
-import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
+import type { Runtime, RuntimePorts, TurnSlots } from "../protocol/runtime.ts";
 import type { Schedules } from "../protocol/schedules.ts";
 import type { SpeakerChecks } from "../protocol/speech.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
-import type { TurnSlots } from "../protocol/turn-slots.ts";
 import type { Compaction } from "../sessions/compaction.ts";
 import type { SessionIndex } from "../sessions/session-index.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
@@ -27,6 +27,7 @@ import type { Summaries } from "../sessions/summarizer.ts";
 import type { TranscriptFiles } from "../sessions/transcript-files.ts";
 import type { TurnSessions } from "../sessions/turn-session.ts";
 import type { ContextTools } from "../turns/context-tools.ts";
+import type { FailingAgents } from "../turns/failing-agents.ts";
 import type { Heartbeats } from "../turns/heartbeats.ts";
 import type { Media } from "../turns/media.ts";
 import type { Outgoing } from "../turns/outgoing.ts";
@@ -53,6 +54,7 @@ export interface Parts extends SessionParts {
   readonly approvals: Approvals;
   readonly heartbeats: Heartbeats;
   readonly judges: Judges;
+  readonly failing: FailingAgents;
   readonly schedules: Schedules;
   readonly speaker: Pick<Runtime, "say"> & SpeakerChecks;
   readonly hooks: HookRunner;

@@ -42,6 +42,7 @@ export function createStatus(
         quarantine,
         heartbeats,
         judges,
+        failing,
         schedules,
       } = made;
       const hosts = supervisor.status();
@@ -56,6 +57,7 @@ export function createStatus(
         },
         turns: { running: slots.running(), waiting: slots.waiting() },
         lanes: slots.agents(),
+        failing: failing.list(),
         outbox: { ...outbox.counts() },
         ingress: {
           pending: ingress()?.pending() ?? 0,
@@ -90,6 +92,7 @@ const notStarted: RuntimeStatus = {
   ingress: { pending: 0, refused: 0, redelivered: 0 },
   store: { lastSeq: 0, failing: false, lastCommitMs: 0, commits: { msP99: null, rows: null } },
   lanes: [],
+  failing: [],
   heartbeats: [],
   judges: [],
   quarantined: [],

@@ -11,7 +11,7 @@ import type { Configs } from "../journal/config-versions.ts";
 import type { Deadline } from "../journal/deadlines.ts";
 import type { Journal } from "../journal/journal.ts";
 import { newEvent } from "../protocol/event-codec.ts";
-import type { TurnSlots } from "../protocol/turn-slots.ts";
+import type { TurnSlots } from "../protocol/runtime.ts";
 import type { SessionStart } from "../sessions/session-start.ts";
 
 export interface DueDeadlinePorts {

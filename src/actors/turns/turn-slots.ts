@@ -7,7 +7,7 @@
  * Requests and grants are rows (`run`), written with the events' commits; this file only orders
  * them.
  */
-import type { SlotRequest, TurnSlots } from "../protocol/turn-slots.ts";
+import type { SlotRequest, TurnSlots } from "../protocol/runtime.ts";
 
 export interface SlotPorts {
   /** Concurrent turns in total. */

@@ -3,9 +3,10 @@
  * of the conversation. An entry never changes once it is sent. An edit, a deletion or a decision is a
  * separate entry that names its subject, so a page that has everything up to a number is complete.
  */
+
 import { z } from "zod";
 import { activations, expectedSchema } from "../../domain/decision.ts";
-import { outcomes } from "../../domain/stream.ts";
+import { failureKinds, outcomes } from "../../domain/stream.ts";
 import { attentions, guardStates, locks } from "../../machines/conversation/states.ts";
 import { judgementSchema, verdictSchema } from "./runtime.ts";
 import { count, millis, personSchema, type Shape, text } from "./schema.ts";
@@ -125,6 +126,7 @@ const endedSchema = z.object({
   outcome: z.enum(outcomes),
   reason: text.nullable(),
   unsent: text.exactOptional().describe("what the agent had said when it was cut off, not sent"),
+  failure: z.enum(failureKinds).exactOptional().describe("of a failed turn: what went wrong"),
 });
 /**
  * An attempt of a turn's agent ended. The last attempt of a turn counts. An answer whose parts are

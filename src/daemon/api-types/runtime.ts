@@ -17,6 +17,7 @@ import {
   thinkingLevels,
   verboseLevels,
 } from "../../domain/session.ts";
+import { failureKinds } from "../../domain/stream.ts";
 import { count, millis, type Shape, text } from "./schema.ts";
 
 export const hostStatusSchema = z.object({
@@ -47,6 +48,12 @@ export const verdictSchema = z.object({
   rule: ruleSchema,
   credit: creditUseSchema,
   creditExpiresAt: millis.exactOptional(),
+});
+
+/** Why an agent failed. */
+export const failureCauseSchema = z.object({
+  kind: z.enum(failureKinds),
+  message: text.describe("the driver's own words, secrets redacted"),
 });
 
 const explanationSchema = z.object({
@@ -143,6 +150,7 @@ export const whySchema = z.object({
     batch: z.array(text),
     outcome: text.nullable(),
     reason: text.exactOptional(),
+    cause: failureCauseSchema.exactOptional().describe("of a failed turn"),
     dropped: text.nullable(),
     deliveries: z.array(z.object({ id: text, status: text, text, error: text.exactOptional() })),
   }),

@@ -1,7 +1,9 @@
 /** One line of the event stream, as `GET /api/events` sends it and a simulation answers it. */
+
 import { z } from "zod";
 import { creditUseSchema, decisionSchema, ruleSchema } from "../../domain/decision.ts";
 import { outcomes } from "../../domain/stream.ts";
+import { failureCauseSchema } from "./runtime.ts";
 import { count, millis, text } from "./schema.ts";
 
 const decisionLine = z.object({
@@ -48,6 +50,7 @@ const agentEndLine = z.object({
   turn: count,
   outcome: z.enum(outcomes),
   reason: text.exactOptional(),
+  cause: failureCauseSchema.exactOptional(),
 });
 const sendLine = z.object({
   t: millis,

@@ -29,9 +29,10 @@ export function logReader(
       const fields = { key, id, channel, author };
       log("info", "decision", { decision, rule, credit, ...fields, ...traceOf(event) });
     } else if (kind === "agent_end") {
-      const { key, turn, outcome, reason } = line;
+      const { key, turn, outcome, reason, cause } = line;
       const level = wanting.has(outcome) ? "warn" : "info";
-      log(level, "turn", { key, turn, outcome, reason, ...traceOf(event) });
+      const failure = cause?.kind;
+      log(level, "turn", { key, turn, outcome, reason, failure, ...traceOf(event) });
     } else if (kind === "send") {
       const { id, key, channel, status, text } = line;
       const level = status === "sent" ? "debug" : "warn";

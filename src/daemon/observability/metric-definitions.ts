@@ -5,10 +5,11 @@
  * docs/reference/metrics.md are generated from it, so they cannot differ. Label values come from
  * closed sets or from the config, never from a room, where a stranger could make the table grow.
  */
+
 import { judgeResults } from "../../actors/protocol/judges.ts";
 import { decisions, rules } from "../../domain/decision.ts";
 import type { OutboxState } from "../../domain/ports/index.ts";
-import { outcomes } from "../../domain/stream.ts";
+import { failureKinds, outcomes } from "../../domain/stream.ts";
 import type { DropReason } from "../../machines/events/effects.ts";
 import type { AgentFailed } from "../../machines/events/events.ts";
 
@@ -156,6 +157,13 @@ export const metricTable = [
     unit: "turns",
     labels: { outcome: outcomes },
     help: "Turns ended.",
+  },
+  {
+    name: "turn_failures_total",
+    type: "counter",
+    unit: "turns",
+    labels: { kind: failureKinds },
+    help: "Failed turns, by what the agent's driver says went wrong.",
   },
   {
     name: "turn_seconds",

@@ -93,6 +93,7 @@ function counting(
 ): (line: StreamLine) => void {
   const copies = counter("dedupe_hits_total");
   const turns = counter("turns_total");
+  const failures = counter("turn_failures_total");
   const heartbeats = counter("heartbeats_total");
   const hooks = counter("hook_calls_total");
   const questions = counter("judge_questions_total");
@@ -106,6 +107,7 @@ function counting(
       if (event.decision === "duplicate") copies.inc();
     } else if (kind === "agent_end") {
       turns.inc({ outcome: event.outcome });
+      if (event.cause !== undefined) failures.inc({ kind: event.cause.kind });
     } else if (kind === "dropped") {
       dropped.inc({ why: event.why });
     } else if (kind === "send") {

@@ -5,7 +5,7 @@
  * scripted agents whatever the config names, no network. Nothing here reaches a real room.
  */
 
-import type { Why } from "../../actors/protocol/runtime.ts";
+import type { Why } from "../../actors/protocol/why.ts";
 import { runScenario } from "../../actors/simulation/simulation.ts";
 import { createScriptedDriver } from "../../adapters/agents/scripted/driver.ts";
 import { openTemporaryStore } from "../../adapters/stores/sqlite-store.ts";

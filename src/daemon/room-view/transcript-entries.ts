@@ -10,6 +10,7 @@ import { decodeVerdict } from "../../domain/decision.ts";
 import type { Attachment, Inbound, Millis } from "../../domain/message.ts";
 import type { EventRow, OutboxState, Store } from "../../domain/ports/index.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
+import { failureKindOf } from "../../domain/stream.ts";
 import type {
   AgentFailed,
   ConversationEvent,
@@ -29,6 +30,8 @@ import { operatedOf } from "./operated-entries.ts";
 /** A longer message is cut; the journal has all of it. */
 const textShownUnitsMax = 16_384;
 const fileNameUnitsMax = 120;
+/** The last words of an error often say what is wrong. */
+const reasonShownUnitsMax = 500;
 
 export interface EntryPorts {
   readonly store: Pick<Store, "outboxRow" | "outboxByTurn">;
@@ -150,14 +153,14 @@ async function deliveredOf(turnId: string, { store }: Pick<EntryPorts, "store">)
 
 const unsent: ReadonlySet<OutboxState> = new Set(["dead", "expired", "in-doubt"]);
 
-function failureOf({
-  code,
-  message,
-  unsent,
-}: AgentFailed): Pick<EndedEntry, "outcome" | "reason" | "unsent"> {
+function failureOf(
+  event: AgentFailed,
+): Pick<EndedEntry, "outcome" | "reason" | "failure" | "unsent"> {
+  const { code, message, unsent } = event;
   const said = unsent === undefined ? {} : { unsent };
   if (code === "aborted") return { outcome: "cancelled", reason: null, ...said };
-  return { outcome: "failed", reason: cut(message === "" ? code : message, 240), ...said };
+  const reason = cut(message === "" ? code : message, reasonShownUnitsMax);
+  return { outcome: "failed", reason, failure: failureKindOf(event), ...said };
 }
 
 const shown = (text: string): string => cut(text, textShownUnitsMax);

@@ -5,6 +5,7 @@
  * journal order, also when another page wrote it; transient frames (typing, acks, running text) go to the
  * connected pages. It follows the event stream and reads the journal after events of its sessions.
  */
+
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
@@ -24,6 +25,7 @@ import type {
   DecisionLine,
   StreamLine,
 } from "../../domain/stream.ts";
+import { causeText } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
 import type { TokenReader } from "../state/token.ts";
 import {
@@ -218,9 +220,10 @@ function createPages(chat: WebchatHistory) {
       turn.text = text;
       broadcast({ type: "delta", turnId, text });
     },
-    turnEnded(outcome: string) {
+    turnEnded({ outcome, cause }: AgentEndLine) {
       if (turn === null) return;
-      broadcast({ type: "turn", turnId: turn.id, state: "end", outcome });
+      const why = cause === undefined ? {} : { cause: causeText(cause) };
+      broadcast({ type: "turn", turnId: turn.id, state: "end", outcome, ...why });
       turn = null;
     },
   };
@@ -273,7 +276,7 @@ function createFollower(
   /**
    * The agent ends before its last parts are delivered; for a page, the turn ends with them.
    */
-  async function ended({ outcome }: AgentEndLine): Promise<void> {
+  async function ended(line: AgentEndLine): Promise<void> {
     const turn = pages.running();
     for (const wait of lookAgainMs) {
       if (wait > 0) await new Promise<void>((go) => clock.setTimer(clock.now() + wait, go));
@@ -281,7 +284,7 @@ function createFollower(
       const rows = turn === null ? [] : await store.outboxByTurn(turn);
       if (!rows.some(isUnshown)) break;
     }
-    pages.turnEnded(outcome);
+    pages.turnEnded(line);
   }
 
   const follow = (item: StreamLine) => {

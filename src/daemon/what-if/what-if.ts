@@ -4,7 +4,7 @@
  * undone. The decisions under the current rules are computed once for each recording.
  */
 
-import type { Why } from "../../actors/protocol/runtime.ts";
+import type { Why } from "../../actors/protocol/why.ts";
 import type { RecordingRange, RecordingStore } from "../../actors/recording/types.ts";
 import {
   type EarshotConfig,

@@ -2,7 +2,7 @@
  * Replays a recording under one config, outside the daemon's process. It can be killed at any moment,
  * because it holds no shared state. Answers with the decisions, or with the ladder of one message.
  */
-import type { Why } from "../../actors/protocol/runtime.ts";
+import type { Why } from "../../actors/protocol/why.ts";
 import type { Decision, Rule } from "../../domain/decision.ts";
 import type { Millis } from "../../domain/message.ts";
 import { scenarioOf } from "../../domain/scenario/read-scenario.ts";

@@ -3,6 +3,7 @@
  * checks its events, the turn runner bounds its bytes and its time, and it cannot choose a
  * destination. Drivers live in `adapters/agents` and react to the abort signal within 1 s.
  */
+
 import { z } from "zod";
 import type { Rule } from "../decision.ts";
 import type { JudgeQuestion } from "../judgement.ts";
@@ -11,6 +12,7 @@ import type { ChatKind, Millis } from "../message.ts";
 import type { choicesSchema, mediaRequestSchema } from "../outgoing.ts";
 import type { PermissionAnswer, PermissionPolicy, PermissionRequest } from "../permission.ts";
 import type { ThinkingLevel } from "../session.ts";
+import { failureKinds } from "../stream.ts";
 
 const text = z.string().max(limits.agentEventUnitsMax);
 /** What an invalid request asks for is not sent; it must not end the turn. So it is checked later. */
@@ -38,7 +40,13 @@ export const agentEventSchema = z.discriminatedUnion("type", [
     to: z.string().max(256),
     why: text,
   }),
-  z.object({ type: z.literal("error"), message: text, retryable: z.boolean().default(false) }),
+  z.object({
+    type: z.literal("error"),
+    message: text,
+    retryable: z.boolean().default(false),
+    /** Left out, or another word: it crashed. */
+    kind: z.enum(failureKinds).optional().catch(undefined),
+  }),
 ]);
 /**
  * One event of an agent's answer. `text` and `reasoning` are deltas; `media` and `choices` are parts

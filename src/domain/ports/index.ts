@@ -4,6 +4,7 @@
  * else.
  */
 export * from "./agent.ts";
+export * from "./agent-failure.ts";
 export * from "./channel.ts";
 export * from "./daemon-control.ts";
 export * from "./hook.ts";

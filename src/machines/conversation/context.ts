@@ -11,7 +11,7 @@ import { emptyFloors, type FloorLedger } from "../../domain/floor.ts";
 import type { AuthorId, Millis, Route } from "../../domain/message.ts";
 import type { UnsentPart } from "../../domain/session.ts";
 import type { ConversationSettings, SessionOverride } from "../../domain/settings.ts";
-import type { Outcome } from "../../domain/stream.ts";
+import type { FailureCause, Outcome } from "../../domain/stream.ts";
 import { type ContextBuffer, emptyBuffer } from "../batching/context-buffer.ts";
 import type { Flush, Forming, PendingMessage } from "../batching/inbox.ts";
 import type { Note } from "../batching/notes.ts";
@@ -53,6 +53,8 @@ export interface RelayLeg extends RelayOrder {
 export interface RunFailure {
   readonly outcome: Extract<Outcome, "failed" | "cancelled" | "expired">;
   readonly reason: string;
+  /** Of a failed turn; absent in records of older versions. */
+  readonly cause?: FailureCause;
 }
 
 /** The one turn under way, from its turn slot to its last delivery. */

@@ -8,6 +8,7 @@
 import { limits } from "../../domain/limits.ts";
 import { type Millis, sameRoute } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
+import { failureKindOf } from "../../domain/stream.ts";
 import { emptyBuffer, splitBuffer, takeBuffer } from "../batching/context-buffer.ts";
 import { type Flush, refOf } from "../batching/inbox.ts";
 import { addRead, editsOf, type Note, takeNotes, withEdits, withNotes } from "../batching/notes.ts";
@@ -264,10 +265,12 @@ function failureOf({ settings }: ConversationContext, run: Run, event: RunEnd): 
   if (run.abortedBy !== null) return { outcome: "cancelled", reason: run.abortedBy };
   if (isLoss(event) && isStale(settings, run, event))
     return { outcome: "expired", reason: "host-lost" };
-  if (event.type === "host.recovered") return { outcome: "failed", reason: "host-lost" };
+  if (event.type === "host.recovered")
+    return { outcome: "failed", reason: "host-lost", cause: { kind: "crashed", message: "" } };
   if (event.type === "agent.ended") return null;
-  const { code } = event;
-  return { outcome: code === "aborted" ? "cancelled" : "failed", reason: code };
+  const { code, message } = event;
+  if (code === "aborted") return { outcome: "cancelled", reason: code };
+  return { outcome: "failed", reason: code, cause: { kind: failureKindOf(event), message } };
 }
 
 /** The agent has ended: its turn slot is free, and the room is notified if it failed. */

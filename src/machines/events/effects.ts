@@ -9,7 +9,7 @@ import type { Millis, Route } from "../../domain/message.ts";
 import type { OutgoingChoices, OutgoingMedia } from "../../domain/outgoing.ts";
 import type { UnsentPart } from "../../domain/session.ts";
 import type { QueueSettings, SendPolicy } from "../../domain/settings.ts";
-import type { Outcome } from "../../domain/stream.ts";
+import type { FailureCause, Outcome } from "../../domain/stream.ts";
 import type { CommandAsked, CommandIssued } from "./events.ts";
 
 /** Why a message will never reach the agent. */
@@ -212,6 +212,8 @@ export interface OutcomeReached {
   readonly outcome: Outcome;
   readonly batch: readonly MessageRef[];
   readonly reason?: string;
+  /** Why the agent failed, where the outcome is `failed`. */
+  readonly cause?: FailureCause;
   /** Parts of the answer that did not reach the room, as far as is known. */
   readonly unsent?: readonly UnsentPart[];
 }

@@ -10,6 +10,7 @@ import type { Deletion, Edit, Inbound, Millis, Reaction, Route } from "../../dom
 import type { OutgoingChoices, OutgoingMedia } from "../../domain/outgoing.ts";
 import type { TurnLevels } from "../../domain/session.ts";
 import type { ConversationSettings, SessionOverride } from "../../domain/settings.ts";
+import type { FailureKind } from "../../domain/stream.ts";
 
 /** What admission found out about the sender. Part of the record, never recomputed later. */
 export interface Authority {
@@ -211,9 +212,12 @@ export interface AgentFailed {
   readonly at: Millis;
   readonly turnId: string;
   readonly code: "error" | "idle-timeout" | "total-timeout" | "aborted" | "host-lost" | "too-long";
+  /** The driver's own words: one line, secrets redacted. */
   readonly message: string;
   /** What it had said and nobody in the room got. */
   readonly unsent?: string;
+  /** What kind of error it was, where the driver knows. */
+  readonly kind?: FailureKind;
 }
 /** A block of this turn reached the platform under these ids. */
 export interface DeliverySent {

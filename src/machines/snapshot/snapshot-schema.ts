@@ -8,6 +8,7 @@ import { z } from "zod";
 import { activations } from "../../domain/decision.ts";
 import { lastLines } from "../../domain/floor.ts";
 import { chatKindSchema } from "../../domain/message.ts";
+import { failureKinds } from "../../domain/stream.ts";
 
 export const millis = z.number().int();
 export const seq = z.number().int();
@@ -110,7 +111,11 @@ export const run = z.strictObject({
     .array(z.strictObject({ part: count, status: z.enum(["expired", "dead", "in-doubt"]) }))
     .exactOptional(),
   failure: z
-    .strictObject({ outcome: z.enum(["failed", "cancelled", "expired"]), reason: z.string() })
+    .strictObject({
+      outcome: z.enum(["failed", "cancelled", "expired"]),
+      reason: z.string(),
+      cause: z.strictObject({ kind: z.enum(failureKinds), message: z.string() }).exactOptional(),
+    })
     .exactOptional(),
   reported: z.literal(true).exactOptional(),
 });

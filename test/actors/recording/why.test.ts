@@ -2,7 +2,7 @@
  * `why`: the ladder as it was, and what happened to the message.
  */
 import { expect, test } from "vitest";
-import type { Why } from "../../../src/actors/protocol/runtime.ts";
+import type { Why } from "../../../src/actors/protocol/why.ts";
 import { renderWhy } from "../../../src/daemon/cli/output/explanation.ts";
 import { World } from "../../support/runtime/world.ts";
 

@@ -254,6 +254,7 @@ describe("acp driver", () => {
     expect(events.at(-1)).toEqual({
       type: "error",
       retryable: true,
+      kind: "crashed",
       message: expect.stringMatching(/exited with code 3: fatal: out of cheese/),
     });
     expect(spoken(await collect(agent, reported("echo")))).toMatch(/^heard/);

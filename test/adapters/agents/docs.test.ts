@@ -17,7 +17,12 @@ const blocks = (text: string, language: string) =>
 const driver = (kind: string) => drivers.get(kind) as AgentDriver;
 
 test("every example is a config that is fine", async () => {
-  const env = { ANTHROPIC_API_KEY: "sk-test-key", SCOUT_SECRET: "a-secret-of-some-length" };
+  const env = {
+    ANTHROPIC_API_KEY: "sk-test-key",
+    OPENAI_API_KEY: "sk-test-key",
+    OPENROUTER_API_KEY: "sk-test-key",
+    SCOUT_SECRET: "a-secret-of-some-length",
+  };
   const pages = await readdir(folder);
   let examples = 0;
   for (const name of pages)

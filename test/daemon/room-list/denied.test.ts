@@ -4,7 +4,7 @@
  * follows, and by `earshot why`.
  */
 import { expect, test } from "vitest";
-import type { Why } from "../../../src/actors/protocol/runtime.ts";
+import type { Why } from "../../../src/actors/protocol/why.ts";
 import type { RoomHistory } from "../../../src/daemon/api-types/room.ts";
 import type { RoomRow } from "../../../src/daemon/api-types/rooms.ts";
 import {

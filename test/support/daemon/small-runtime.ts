@@ -103,6 +103,7 @@ function statusOf(problem: string | null, lastSeq: number): RuntimeStatus {
     ingress: { pending: 0, refused: 0, redelivered: 0 },
     store: { lastSeq, failing: false, lastCommitMs: 0, commits: { msP99: null, rows: null } },
     lanes: [],
+    failing: [],
     heartbeats: [],
     judges: [],
     quarantined: [],

@@ -43,6 +43,8 @@ export interface Quiet {
   readonly id: string;
   readonly n: number;
   readonly outcome: string;
+  /** Why the agent failed; null: it did not, or nobody knows. */
+  readonly cause: string | null;
 }
 export type Entry = Mine | AgentMessage | Quiet;
 /** A line of mine on its way; a refused one waits to be given up. */
@@ -143,7 +145,7 @@ export function hear(talk: Talk, frame: ServerFrame): Talk {
     case "turn":
       return frame.state === "start"
         ? { ...talk, writing: { turnId: frame.turnId, soFar: "", delivered: [] } }
-        : end(talk, frame.turnId, frame.outcome ?? "replied");
+        : end(talk, frame);
     case "attached":
       return attach(talk, frame.id, filesIn(frame.attachments));
     case "error":
@@ -211,11 +213,12 @@ function deliver(writing: Writing | null, turnId: string, text: string): Writing
   return { ...writing, delivered: [...writing.delivered, text.trim()] };
 }
 
-function end(talk: Talk, turnId: string, outcome: string): Talk {
+function end(talk: Talk, frame: Extract<ServerFrame, { type: "turn" }>): Talk {
+  const { turnId, outcome = "replied", cause = null } = frame;
   const writing = talk.writing?.turnId === turnId ? null : talk.writing;
   const rest = { ...talk, writing };
   if (outcome === "replied") return rest;
-  return insert(rest, { kind: "quiet", id: turnId, n: talk.n, outcome });
+  return insert(rest, { kind: "quiet", id: turnId, n: talk.n, outcome, cause });
 }
 
 /**

@@ -82,6 +82,8 @@ export type ServerFrame =
       readonly turnId: string;
       readonly state: "start" | "end";
       readonly outcome?: string;
+      /** Of a failed turn: its kind, and what the agent's driver says. */
+      readonly cause?: string;
     }
   | {
       readonly type: "error";

@@ -19,6 +19,7 @@ import {
   lineKey,
   linesOf,
   type Mine,
+  type Quiet,
   type Unsent,
 } from "./chat-reducer.ts";
 import { DirectComposer } from "./composer.tsx";
@@ -133,7 +134,8 @@ function LineView(props: LineViewProps) {
   const { line } = props;
   if (line.kind === "mine" || line.kind === "unsent") return <MyLine {...props} line={line} />;
   if (line.kind === "said") return <AgentMessageView {...props} line={line} />;
-  return <p class="meta">{quietWords(line.outcome, shownName(props.agentName))}</p>;
+  const bad = line.outcome === "failed" ? "meta bad" : "meta";
+  return <p class={bad}>{quietWords(line, shownName(props.agentName))}</p>;
 }
 
 interface AgentMessageProps extends LineViewProps {
@@ -183,13 +185,15 @@ function AgentMessageView(props: AgentMessageProps) {
 }
 
 /** What to say of a turn that said nothing. */
-function quietWords(outcome: string, name: string): string {
+function quietWords({ outcome, cause }: Quiet, name: string): string {
   if (outcome === "silent") return `${name} read it and chose to stay quiet.`;
   if (outcome === "cancelled") return "The turn was stopped.";
   if (outcome === "partly") return "A part of the answer could not be delivered.";
   if (outcome === "undelivered") return `The answer of ${name} could not be delivered.`;
   if (outcome === "expired") return "The answer came too late and was not sent.";
-  return `${name} could not answer. Try again; the daemon's log says why.`;
+  return cause === null
+    ? `${name} could not answer. The daemon's log says why.`
+    : `${name} could not answer: ${shownText(cause)}`;
 }
 
 function SayHello({ agentName }: { readonly agentName: string }) {

@@ -5,6 +5,7 @@
  * leaves one quiet row. Entries may come in any portions; the rows are the same.
  */
 import type {
+  EndedEntry,
   JudgedEntry,
   LabelledEntry,
   MessageEntry,
@@ -31,6 +32,10 @@ class About {
   readonly unanswered = new Set<string>();
   /** The last end of each turn. */
   readonly ends = new Map<string, number>();
+  /** Turns whose agent failed. */
+  readonly failures = new Map<string, EndedEntry>();
+  /** The last line of each turn. */
+  readonly last = new Map<string, string>();
   /** Texts that replaced what a delivery had sent, by its id. */
   readonly replaced = new Map<string, string>();
 
@@ -45,9 +50,13 @@ class About {
     else if (entry.kind === "turn") this.turns.set(entry.turnId, entry.at);
     else if (entry.kind === "ended") {
       this.ends.set(entry.turnId, entry.seq);
+      if (entry.outcome === "failed") this.failures.set(entry.turnId, entry);
+      else this.failures.delete(entry.turnId);
       if (entry.outcome !== "replied") this.unanswered.add(entry.turnId);
     } else if (entry.kind === "said") {
       this.spoken.add(entry.turnId);
+      if (entry.edits === undefined && entry.aside === undefined)
+        this.last.set(entry.turnId, entry.id);
       this.said.add(entry.id);
       if (entry.replyTo !== null) this.quoted.add(entry.replyTo);
       if (entry.edits !== undefined) this.replaced.set(entry.edits, entry.text);
@@ -67,7 +76,7 @@ class About {
       case "turn":
         return this.spoken.has(entry.turnId);
       case "ended":
-        return this.ends.has(entry.turnId);
+        return this.ends.has(entry.turnId) || this.spoken.has(entry.turnId);
       case "said":
         return (
           entry.edits !== undefined ||
@@ -206,6 +215,10 @@ function rowOf(entry: RoomEntry, about: About): LineRow | DayRow | null {
         entry,
         quote,
         tookMs,
+        failure:
+          about.last.get(entry.turnId) === entry.id
+            ? (about.failures.get(entry.turnId) ?? null)
+            : null,
         text: about.replaced.get(entry.id) ?? entry.text,
       };
     }

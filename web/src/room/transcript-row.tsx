@@ -2,7 +2,9 @@
  * One row of a room's transcript: a person's line with its decision, a command, the agent's line
  * with its delivery status, or a turn that said nothing.
  */
+
 import { Component, type ComponentChildren } from "preact";
+import type { EndedEntry } from "../../../src/daemon/api-types/room.ts";
 import { chipWord, withJudgement } from "../explanation/judgement.ts";
 import { clockTime, duration, shownName, shownText } from "../lib/sanitize.ts";
 import { pieces } from "../simulator/participants.ts";
@@ -219,8 +221,9 @@ function Agent({ row, agentName }: { readonly row: AgentRow; readonly agentName:
 }
 
 /** What became of the agent's line, in one line. */
-function Fate({ row: { entry, tookMs } }: { readonly row: AgentRow }) {
+function Fate({ row: { entry, tookMs, failure } }: { readonly row: AgentRow }) {
   const { status, error, credited, aside } = entry;
+  if (failure !== null) return <Failed entry={failure} />;
   if (status === "in-doubt") return <div class="sent warn">May not have arrived</div>;
   if (status !== "sent")
     return (
@@ -245,6 +248,34 @@ function Fate({ row: { entry, tookMs } }: { readonly row: AgentRow }) {
   );
 }
 
+/** What went wrong with an agent, in words. */
+const failureWords = {
+  auth: "access was denied",
+  "not-found": "it was not found",
+  "rate-limit": "too many requests",
+  timeout: "it took too long",
+  refused: "no connection",
+  invalid: "the request or the answer was not accepted",
+  server: "the other side failed",
+  crashed: "it ended by itself",
+} as const;
+
+function failureText({ failure, reason }: EndedEntry): string {
+  const words = failure === undefined ? "" : failureWords[failure];
+  if (reason === null) return words;
+  return words === "" ? shownText(reason) : `${words}. ${shownText(reason)}`;
+}
+
+/** The turn of this line failed, whatever of it is in the room. */
+function Failed({ entry }: { readonly entry: EndedEntry }) {
+  return (
+    <div class="sent bad">
+      <Icon name="warn" />
+      <bdi>The agent failed: {failureText(entry)}</bdi>
+    </div>
+  );
+}
+
 const quietWords = {
   silent: "stayed silent",
   failed: "could not answer",
@@ -261,7 +292,7 @@ function Quiet({ row, agentName }: { readonly row: QuietRow; readonly agentName:
     <Body name={agentName} kind="agent" time={clockTime(at)}>
       <bdi class={`text ${outcome === "failed" ? "bad" : "muted"}`}>
         {shownName(agentName)} {quietWords[outcome]}
-        {reason === null ? "" : `: ${shownText(reason)}`}
+        {reason === null ? "" : `: ${failureText(row.entry)}`}
       </bdi>
       {unsent !== undefined && (
         <div class="text unsent">

@@ -46,6 +46,8 @@ export interface AgentRow {
   readonly text: string;
   /** What it was sent as a reply to, as far as it is loaded. */
   readonly quote: Quoted | null;
+  /** The last line of a turn whose agent failed: why. */
+  readonly failure: EndedEntry | null;
   /** From the line that caused it, or from the turn's beginning; null: neither is loaded. */
   readonly tookMs: number | null;
 }

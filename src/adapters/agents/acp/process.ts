@@ -3,6 +3,7 @@
  * message is skipped, and quoted when the program fails; a program that is not an ACP agent is
  * detected because it does not answer the first request.
  */
+
 import type {
   AgentCapabilities,
   AgentRequestMethod,
@@ -14,11 +15,13 @@ import type {
   RequestPermissionResponse,
   SessionUpdate,
 } from "@agentclientprotocol/sdk";
+import { AgentFailure } from "../../../domain/ports/index.ts";
 import { late, within } from "../../../domain/ports/within.ts";
+import type { FailureKind } from "../../../domain/stream.ts";
 import { createSystemClock } from "../../system/clock.ts";
 import type { Child, ChildEnd, ChildSpec } from "../command/child.ts";
 import { openChild } from "../command/children.ts";
-import { problemOf } from "../command/driver.ts";
+import { kindOfEnd, problemOf } from "../command/driver.ts";
 import { agentFailed, linesOf, shown } from "../shared/lines.ts";
 import type { AcpConfig } from "./config.ts";
 import { type Judge, requestOf, responseOf } from "./permissions.ts";
@@ -27,6 +30,13 @@ export type AcpSdk = typeof import("@agentclientprotocol/sdk");
 
 /** Stray lines tolerated before the program is considered not to be an agent. */
 const strayLinesMax = 1_000;
+
+/** Codes of JSON-RPC 2.0 and of the protocol. */
+function kindOfRpc(code: number): FailureKind {
+  if (code === -32_000) return "auth";
+  if (code === -32_002) return "not-found";
+  return code === -32_603 ? "server" : "invalid";
+}
 
 /** Time for a program to exit after closing its output, ms. */
 const exitMsMax = 500;
@@ -126,7 +136,7 @@ export class AcpProcess {
     if (answer !== late) return answer;
     this.retired = true;
     const message = `The program did not answer ${method} within ${startMs} ms${this.#strayNote()}`;
-    throw agentFailed(message);
+    throw new AgentFailure("timeout", message);
   }
 
   /** Cancels the running prompt of a session. */
@@ -173,13 +183,18 @@ export class AcpProcess {
   /** Describes a request's error: the agent's own message, otherwise how the program ended. */
   async #explained(method: string, error: unknown): Promise<Error> {
     if (error instanceof this.#sdk.RequestError && this.#end === null) {
-      const login = error.code === -32_000 ? "; log in with the program itself first" : "";
-      return agentFailed(`The agent refused ${method}: ${shown(error.message)}${login}`, error);
+      const isLogin = error.code === -32_000;
+      const login = isLogin ? "; log in with the program itself first" : "";
+      return new AgentFailure(
+        kindOfRpc(error.code),
+        `The agent refused ${method}: ${shown(error.message)}${login}`,
+        error,
+      );
     }
     // The pipe may close shortly before the exit is known.
     const end = this.#end ?? (await this.#child.ended);
     const problem = problemOf(this.#program.command, end) ?? "The program ended";
-    return agentFailed(`${problem}${this.#strayNote()}`, error);
+    return new AgentFailure(kindOfEnd(end), `${problem}${this.#strayNote()}`, error);
   }
 
   #strayNote(): string {

@@ -27,6 +27,8 @@ export interface ChildEnd {
   readonly problem: string | null;
   /** The end of its standard error. */
   readonly stderr: string;
+  /** The system's code where it could not be started (`ENOENT`). */
+  readonly startCode?: string;
 }
 
 export interface Child {
@@ -141,6 +143,7 @@ function unstarted(reason: Promise<unknown>): Child {
       code: null,
       problem: `could not be started (${codeOf(error as Error)})`,
       stderr: "",
+      startCode: codeOf(error as Error),
     })),
     write: () => undefined,
     closeInput: () => undefined,

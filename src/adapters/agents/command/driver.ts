@@ -7,13 +7,21 @@
  * A program that succeeds without output is silent. One that fails, or prints something that is not
  * an event, fails the turn.
  */
+
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { type AgentContext, type AgentEvent, defineAgent } from "../../../domain/ports/index.ts";
+import {
+  type AgentContext,
+  type AgentEvent,
+  AgentFailure,
+  defineAgent,
+  kindOfCode,
+} from "../../../domain/ports/index.ts";
 import { late, within } from "../../../domain/ports/within.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
+import type { FailureKind } from "../../../domain/stream.ts";
 import { createSystemClock } from "../../system/clock.ts";
 import { linesOf } from "../shared/lines.ts";
 import {
@@ -97,6 +105,10 @@ export function problemOf(name: string, { problem, stderr }: ChildEnd): string |
   return `The program ${oneLine(name)} ${problem}${tail === "" ? "" : `: ${tail}`}`;
 }
 
+/** A program that is not there is another fault than one that fails. */
+export const kindOfEnd = ({ startCode }: ChildEnd): FailureKind =>
+  startCode === undefined ? "crashed" : kindOfCode(startCode);
+
 export const commandDriver = defineAgent<CommandConfig>({
   kind: "command",
   configSchema: configSchema as z.ZodType<CommandConfig>,
@@ -140,7 +152,8 @@ export const commandDriver = defineAgent<CommandConfig>({
           running.delete(turn.turnId);
           const end = await unlessAborted(endSoon(child), signal);
           const problem = end === null ? null : problemOf(program.command, end);
-          if (problem !== null) yield failure(problem);
+          if (end !== null && problem !== null)
+            yield failure(new AgentFailure(kindOfEnd(end), problem));
         } catch (error) {
           signal.throwIfAborted();
           yield failure(error);

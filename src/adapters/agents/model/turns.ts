@@ -5,6 +5,7 @@
  * connection) before any output; later failures fail the turn. A turn may name another model of the
  * same provider; the fallbacks stay.
  */
+
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -22,9 +23,16 @@ import {
   type UserContent,
 } from "ai";
 import { withoutReasoning } from "../../../domain/answer-tags.ts";
-import type { AgentEvent, AgentPort, AgentTurn } from "../../../domain/ports/index.ts";
+import {
+  type AgentEvent,
+  type AgentPort,
+  type AgentTurn,
+  kindOf,
+  kindOfStatus,
+} from "../../../domain/ports/index.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
 import type { ThinkingLevel } from "../../../domain/session.ts";
+import type { FailureKind } from "../../../domain/stream.ts";
 import { unlessAborted } from "../shared/wire.ts";
 import type { ModelConfig, OneModel } from "./config.ts";
 
@@ -76,6 +84,18 @@ function thinkingOptions({ provider }: OneModel, level: ThinkingLevel): Provider
 function refused(error: unknown): boolean {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   return APICallError.isInstance(last) && last.isRetryable;
+}
+
+/** The kind of an error by the status of the answer, or by what broke the connection. */
+function kindOfModel(error: unknown): FailureKind {
+  const last = RetryError.isInstance(error) ? error.lastError : error;
+  const status = APICallError.isInstance(last) ? last.statusCode : undefined;
+  if (status !== undefined && status >= 300) return kindOfStatus(status);
+  // A connection that ends within an answer has a code, too.
+  const kind = kindOf(last);
+  if (kind !== "crashed") return kind;
+  // An answer that could not be read has a status; without one nothing answered.
+  return status === undefined && APICallError.isInstance(last) ? "refused" : "invalid";
 }
 
 /** Describes an error, with secrets redacted. */
@@ -181,12 +201,12 @@ async function* converse(
         yield { type: "fallback", from: model.entry.model, to: next.entry.model, why: message };
         continue;
       }
-      yield { type: "error", message, retryable: refused(error) };
+      yield { type: "error", message, retryable: refused(error), kind: kindOfModel(error) };
       return;
     }
     if ((await call.finishReason) === "error" || !progress.spoke) {
       const message = `The model ${model.entry.model} gave an answer that could not be read`;
-      yield { type: "error", message, retryable: false };
+      yield { type: "error", message, retryable: false, kind: "invalid" };
       return;
     }
     if (steering.waiting.length === 0) return;

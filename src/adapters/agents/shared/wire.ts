@@ -6,7 +6,12 @@
  * event of an unknown type is skipped; a known event with an invalid form is an error.
  */
 import { z } from "zod";
-import { type AgentEvent, type AgentTurn, agentEventSchema } from "../../../domain/ports/index.ts";
+import {
+  type AgentEvent,
+  type AgentTurn,
+  agentEventSchema,
+  kindOf,
+} from "../../../domain/ports/index.ts";
 import { agentFailed, shown } from "./lines.ts";
 
 const toolCallSchema = z.object({
@@ -111,5 +116,5 @@ export async function unlessAborted<Value>(
 /** An error as the last event of a turn. */
 export function failure(error: unknown, retryable = false): AgentEvent {
   const message = error instanceof Error ? error.message : String(error);
-  return { type: "error", message, retryable };
+  return { type: "error", message, retryable, kind: kindOf(error) };
 }

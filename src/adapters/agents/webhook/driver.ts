@@ -12,13 +12,14 @@ import type { Millis } from "../../../domain/message.ts";
 import {
   type AgentContext,
   type AgentEvent,
+  AgentFailure,
   type AgentTurn,
   defineAgent,
+  kindOfStatus,
 } from "../../../domain/ports/index.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 import type { HttpClient, HttpStream } from "../../http/http-client.ts";
 import { signatureHeaders } from "../../http/signature.ts";
-import { agentFailed } from "../shared/lines.ts";
 import { failure, runTool, turnMessage } from "../shared/wire.ts";
 
 const configSchema = z.strictObject({
@@ -42,6 +43,7 @@ type WebhookConfig = z.infer<typeof configSchema>;
 
 /** Size limit of an answer, escapes included. */
 const answerBytesMax = 8_388_608;
+const bodyShownUnitsMax = 240;
 
 export const webhookDriver = defineAgent<WebhookConfig>({
   kind: "webhook",
@@ -68,7 +70,10 @@ export const webhookDriver = defineAgent<WebhookConfig>({
         } catch (error) {
           signal.throwIfAborted();
           if (limit.signal.aborted)
-            yield failure(agentFailed(`The web service took longer than ${timeoutMs} ms`), true);
+            yield failure(
+              new AgentFailure("timeout", `The web service took longer than ${timeoutMs} ms`),
+              true,
+            );
           else yield failure(error, error instanceof EarshotError && error.disposition === "retry");
         } finally {
           limit.done();
@@ -114,7 +119,9 @@ async function* eventsOfAnswer(
     const redirect = status >= 300 && status < 400;
     const why = redirect ? "and redirects are not followed" : "instead of an answer";
     const retryable = status === 429 || status >= 500;
-    yield failure(agentFailed(`The web service answered ${status} ${why}`), retryable);
+    const said = redirect ? "" : await startOf(answer);
+    const message = `The web service answered ${status} ${why}${said}`;
+    yield failure(new AgentFailure(kindOfStatus(status), message), retryable);
     return;
   }
   const { eventsOf } = await import("./answer.ts");
@@ -127,6 +134,22 @@ async function* eventsOfAnswer(
     yield event;
     if (event.type === "error") return;
   }
+}
+
+/** The start of a body that is no answer, quoted: it often says what is wrong. */
+async function startOf({ body }: HttpStream): Promise<string> {
+  let text = "";
+  const decoder = new TextDecoder();
+  try {
+    for await (const part of body) {
+      text += decoder.decode(part, { stream: true });
+      if (text.length >= bodyShownUnitsMax) break;
+    }
+  } catch {
+    // The status is what counts; a body that breaks off adds nothing.
+  }
+  const line = oneLine(text, bodyShownUnitsMax);
+  return line === "" ? "" : `: ${line}`;
 }
 
 /** The response's media type, without parameters. */

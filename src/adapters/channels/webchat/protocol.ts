@@ -90,6 +90,8 @@ export const serverFrameSchema = z.discriminatedUnion("type", [
     turnId: id,
     state: z.enum(["start", "end"]),
     outcome: z.string().optional(),
+    /** Of a failed turn: its kind, and what the agent's driver says. */
+    cause: z.string().optional(),
   }),
   z.object({
     type: z.literal("error"),

@@ -4,8 +4,9 @@
  * The routes use the daemon only through this interface, so each can be tested with its own runtime.
  */
 import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
-import type { Runtime, Why } from "../../../actors/protocol/runtime.ts";
+import type { Runtime } from "../../../actors/protocol/runtime.ts";
 import type { RuntimeEvents } from "../../../actors/protocol/runtime-events.ts";
+import type { Why } from "../../../actors/protocol/why.ts";
 import type { WebhookSent } from "../../../adapters/channels/webhook/channel.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type {

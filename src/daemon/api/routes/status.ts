@@ -4,7 +4,12 @@
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
-import { connectionSchema, hostStatusSchema, whySchema } from "../../api-types/runtime.ts";
+import {
+  connectionSchema,
+  failureCauseSchema,
+  hostStatusSchema,
+  whySchema,
+} from "../../api-types/runtime.ts";
 import { scheduleOriginSchema } from "../../api-types/schedules.ts";
 import { count, millis, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
@@ -27,6 +32,17 @@ const statusSchema = z.object({
   lanes: z
     .array(z.object({ agentId: text, running: count, waiting: count }))
     .describe("agents that have turns or wait for a turn slot"),
+  failing: z
+    .array(
+      failureCauseSchema.extend({
+        agentId: text,
+        turns: count.describe("turns that have failed in a row since the start"),
+        at: millis,
+        key: text,
+        turnId: text,
+      }),
+    )
+    .describe("agents whose last turn failed, and why"),
   outbox: z.record(text, count),
   ingress: z.object({
     pending: count,

@@ -38,7 +38,9 @@ const help: HelpText = {
       "each line is a message; ends when all are answered",
     ],
   ],
-  exits: "0 left, 1 failed, 2 no daemon could be reached or started.",
+  exits:
+    "0 left, or every line of the input was answered, 1 failed, or the agent could not answer, " +
+    "2 no daemon could be reached or started.",
 };
 
 export function addChatCommand(program: Command): void {
@@ -109,7 +111,9 @@ function converse(place: Place): Promise<void> {
       resolve();
     };
     const endWhenAnswered = () => {
-      if (inputEnded && client.unsent() === 0 && screen.isQuiet()) end();
+      if (!inputEnded || client.unsent() > 0 || !screen.isQuiet()) return;
+      if (screen.hasFailed) process.exitCode = 1;
+      end();
     };
     const client = openChat(
       place.find,

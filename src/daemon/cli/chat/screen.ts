@@ -47,6 +47,9 @@ export class ChatScreen {
     this.#colour = pc.createColors(hasColour(out));
   }
 
+  /** A turn here has failed. */
+  hasFailed = false;
+
   /** A message was sent here. */
   sent(id: string): void {
     this.#own.add(id);
@@ -136,17 +139,26 @@ export class ChatScreen {
     else if (this.#interactive) this.#history.push({ speaker, text });
   }
 
-  #turned({ turnId, state, outcome }: Extract<ServerFrame, { type: "turn" }>): void {
+  #turned({ turnId, state, outcome, cause }: Extract<ServerFrame, { type: "turn" }>): void {
     if (state === "start") {
       this.#turn = turnId;
       this.#inTurn = this.#engaged.splice(0);
     } else {
       this.#turn = null;
       for (const id of this.#inTurn.splice(0)) this.#open.delete(id);
-      if (outcome !== undefined && outcome !== "replied")
+      if (outcome === "failed") this.#failed(cause);
+      else if (outcome !== undefined && outcome !== "replied")
         this.#line(this.#colour.dim(`(${this.#agent}: ${outcome})`));
     }
     this.prompt();
+  }
+
+  /** A script reads answers from stdout: why there is none goes to stderr. */
+  #failed(cause = "the daemon's log says why"): void {
+    const text = `${this.#agent} could not answer: ${terminalSafe(cause).replaceAll("\n", " ")}`;
+    this.hasFailed = true;
+    if (this.#interactive) this.#line(this.#colour.red(text));
+    else process.stderr.write(`${text}\n`);
   }
 
   #printMessage(speaker: Speaker, text: string): void {

@@ -1,10 +1,12 @@
 /** `earshot status`, `channels`: the state of the running daemon, as compact tables. */
+
 import type { Command } from "commander";
 import pc from "picocolors";
 import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
 import type { HostStatus, RuntimeStatus } from "../../../actors/protocol/runtime.ts";
 import type { ChannelCapabilities } from "../../../domain/ports/index.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
+import { causeText } from "../../../domain/stream.ts";
 import { askDaemon, callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
 import {
   action,
@@ -116,6 +118,7 @@ function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row
           `${key} at ${new Date(at).toISOString().slice(11, 19)} UTC`,
         ],
       ),
+    ...now.failing.map(failingRow),
     ...now.judges.map(judgeRow),
     ...now.connections.map(connectionRow),
     ...now.quarantined.map(
@@ -138,6 +141,11 @@ const failing = (store: StatusAnswer["store"]) => (store.failing ? "broken" : ""
 function hostRow({ id, state, live, mailbox, restarts }: HostStatus): Row {
   const text = `${state}, ${live} live, mailbox ${mailbox}, ${counted(restarts, "restart")}`;
   return [`host ${id}`, text, state === "ready" ? "" : state];
+}
+
+function failingRow(agent: StatusAnswer["failing"][number]): Row {
+  const turns = agent.turns === 1 ? "its last turn" : `${agent.turns} turns in a row`;
+  return ["failing", `${agent.agentId}: ${turns}: ${causeText(agent)}`, "broken"];
 }
 
 function judgeRow(day: StatusAnswer["judges"][number]): Row {

@@ -7,7 +7,7 @@
 import type { Command } from "commander";
 import pico from "picocolors";
 import { openConfigs } from "../../../actors/journal/config-versions.ts";
-import type { Why } from "../../../actors/protocol/runtime.ts";
+import type { Why } from "../../../actors/protocol/why.ts";
 import { whyMessage } from "../../../actors/recording/explain-message.ts";
 import { defaultConfig, localChannels, parseConfig } from "../../../domain/config/index.ts";
 import { EarshotError } from "../../../domain/errors.ts";

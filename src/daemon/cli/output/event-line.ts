@@ -4,9 +4,11 @@
  * One event of the stream as one line on a terminal: time, kind in its colour, place, person,
  * reason. Text from a room is sanitised first.
  */
+
 import pc from "picocolors";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
+import { causeText } from "../../../domain/stream.ts";
 import { tagged } from "../../events/event-kinds.ts";
 import { decisionInks, type Ink, stateInk } from "./colors.ts";
 
@@ -42,9 +44,10 @@ function rendered(item: StreamLine, texts: boolean): string {
     case "agent_start":
       return `${tag("turn", plain)} ${flat(line.key)}  ${line.turn} for ${askedBy(line.batch)}`;
     case "agent_end": {
-      const reason = line.reason === undefined ? "" : `: ${flat(line.reason)}`;
+      const reason = line.cause === undefined ? (line.reason ?? "") : causeText(line.cause);
       const outcome = stateInk(pc, line.outcome)(line.outcome);
-      return `${tag("turn", plain)} ${flat(line.key)}  ${line.turn} ${outcome}${reason}`;
+      const why = reason === "" ? "" : `: ${flat(reason)}`;
+      return `${tag("turn", plain)} ${flat(line.key)}  ${line.turn} ${outcome}${why}`;
     }
     case "send": {
       const status = stateInk(pc, line.status)(line.status);

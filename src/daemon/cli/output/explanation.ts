@@ -4,13 +4,15 @@
  * The decision, every rung of the ladder with its fact, the counted people, and the outcome of the
  * message. Marks differ in shape as well as in colour: ● matched, ○ no match, · not reached.
  */
+
 import pico from "picocolors";
-import type { Why } from "../../../actors/protocol/runtime.ts";
+import type { Why } from "../../../actors/protocol/why.ts";
 import type { Rung, Verdict } from "../../../domain/decision.ts";
 import { signedShare } from "../../../domain/floor.ts";
 import type { Millis } from "../../../domain/message.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 import { levelWords } from "../../../domain/session.ts";
+import { causeText } from "../../../domain/stream.ts";
 import { wrapText } from "./wrap.ts";
 
 type Paint = ReturnType<typeof pico.createColors>;
@@ -191,7 +193,8 @@ function movedText({ chat: { id, movedTo } }: Why["message"]) {
 }
 
 function outcomeText({ fate, ordered }: Why): string {
-  const { turnId, turn, batch, outcome, reason, dropped } = fate;
+  const { turnId, turn, batch, outcome, cause, dropped } = fate;
+  const reason = cause === undefined ? fate.reason : causeText(cause);
   if (turnId === null && dropped === null && ordered === "prompt") return "waits for its turn";
   if (turnId === null) return dropped === null ? "remembered" : `dropped: ${oneLine(dropped)}`;
   const ids = batch.length === 0 ? "no message" : batch.map((id) => oneLine(id)).join(", ");

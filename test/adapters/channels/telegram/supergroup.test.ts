@@ -3,7 +3,7 @@
  * again. Here it stays the same room: allowed, with its session, and with what is still to be sent.
  */
 import { expect, onTestFinished, test } from "vitest";
-import type { Why } from "../../../../src/actors/protocol/runtime.ts";
+import type { Why } from "../../../../src/actors/protocol/why.ts";
 import { telegramChannel } from "../../../../src/adapters/channels/telegram/channel.ts";
 import { renderWhy } from "../../../../src/daemon/cli/output/explanation.ts";
 import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";

@@ -1,0 +1,73 @@
+/** The explanation of one message: what was decided, on which facts, and what became of it. */
+import type {
+  Expected,
+  Explanation,
+  Membership,
+  Participant,
+  Verdict,
+} from "../../domain/decision.ts";
+import type { Inbound, Millis } from "../../domain/message.ts";
+import type { TurnLevels } from "../../domain/session.ts";
+import type { FailureCause } from "../../domain/stream.ts";
+import type { JudgeAnswered } from "../../machines/events/events.ts";
+
+/** What somebody said about a decision. */
+export interface Label {
+  /** What would have been right. */
+  readonly expected: Expected;
+  readonly by: string;
+  readonly at: Millis;
+}
+
+/** The answer of a judge, and whether it engaged its message. */
+export interface WhyJudgement
+  extends Pick<JudgeAnswered, "at" | "engage" | "confidence" | "why" | "failed" | "usage"> {
+  /** False with an answer to engage: it was not sure enough, or came too late for its message. */
+  readonly engaged: boolean;
+}
+
+export interface Why {
+  readonly message: Inbound;
+  readonly at: Millis;
+  readonly seq: number;
+  readonly key: string;
+  /** Nobody in the room wrote it: a text or a prompt of the operator or the schedule. */
+  readonly ordered?: "text" | "prompt";
+  /** Thinking and other levels that the message set; removed from its text. */
+  readonly levels?: TurnLevels;
+  /** The recorded decision; null: not decided yet. */
+  readonly recorded: Verdict | null;
+  /** The ladder applied again to the conversation as it was; null where admission decided. */
+  readonly explanation: Explanation | null;
+  /** Where admission decided: why, and what would admit it. */
+  readonly admission?: string;
+  readonly humans: { readonly count: number; readonly source: string };
+  readonly participants: readonly Participant[];
+  readonly membership: Membership | null;
+  readonly credits: Readonly<Record<string, Millis>>;
+  readonly held: readonly string[];
+  readonly guard: { readonly state: "clear" | "tripped" | "muted"; readonly consecutive: number };
+  /** What somebody said would have been right; absent: nobody did, or it was taken back. */
+  readonly label?: Label;
+  /** What the judge of the room said; absent: it was not asked, or has not answered. */
+  readonly judgement?: WhyJudgement;
+  /** What happened to it. */
+  readonly fate: {
+    readonly turnId: string | null;
+    readonly turn: number | null;
+    readonly batch: readonly string[];
+    readonly outcome: string | null;
+    /** Why the turn ended in this way, if there is a reason. */
+    readonly reason?: string;
+    /** Of a failed turn. */
+    readonly cause?: FailureCause;
+    readonly dropped: string | null;
+    readonly deliveries: readonly {
+      readonly id: string;
+      readonly status: string;
+      readonly text: string;
+      /** Why it was not sent, or not immediately. */
+      readonly error?: string;
+    }[];
+  };
+}
