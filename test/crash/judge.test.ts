@@ -7,7 +7,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
-import type { Why } from "../../src/actors/protocol/runtime.ts";
+import type { Why } from "../../src/actors/protocol/why.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { builtPages } from "../support/built/files.ts";
 import { type DaemonProcess, startProcess } from "../support/daemon/daemon-process.ts";
