@@ -5,7 +5,8 @@
  * they stand: each is a delivered reply to the authors of the lines that it answers. What another
  * answer would have changed in the room is not simulated (off-policy).
  *
- * After an engaged line a turn runs for `turnMs`, or until the agent speaks. No agent is called.
+ * No judge is asked: a line that would be put to one is decided by the answer that the room has for it,
+ * else it stays observed. After an engaged line a turn runs for `turnMs`, or until the agent speaks. No agent is called.
  */
 import type { Decision, EngagementInput, Rule } from "../../domain/decision.ts";
 import type { Inbound, Millis, Route } from "../../domain/message.ts";
@@ -123,10 +124,17 @@ class Player {
     const { at } = line;
     this.#verdict = null;
     this.#step(this.#received(line, seq));
+    this.#judge(line);
     const verdict = this.#verdict as (Effect & { type: "decided" }) | null;
     if (verdict === null) throw new Error(`Cannot play line ${line.id}: it was not decided`);
     this.#takeSlot(at);
     return verdict;
+  }
+
+  /** The room's answer of a judge is known at once; the answer to no question changes nothing. */
+  #judge({ id, at, judged }: LabelledLine): void {
+    if (judged === undefined || this.#room.agents.length > 1) return;
+    this.#step({ type: "judge.answered", at, id, ...judged, why: "" });
   }
 
   /** A line of the agent: a reply to those whose lines it answers. */

@@ -118,6 +118,8 @@ class Room {
   readonly agent: string;
   readonly #lines: Line[] = [];
   readonly #labels = new Map<string, Expected | null>();
+  /** What the judge answered, by id of the message. */
+  readonly #judged = new Map<string, LabelledLine["judged"]>();
   /** What each author is called here; each name once. */
   readonly #names = new Map<string, string>();
   readonly #bots = new Set<string>();
@@ -144,7 +146,9 @@ class Room {
   /** The lines before a moment, with their labels, in order. */
   lines(until: Millis): readonly LabelledLine[] {
     const lines = this.#lines.filter(({ at }) => at < until);
-    return lines.map(({ heard, ...line }) => {
+    return lines.map(({ heard, ...said }) => {
+      const judged = heard ? this.#judged.get(said.id) : undefined;
+      const line = judged === undefined ? said : { ...said, judged };
       const expected = heard ? (this.#labels.get(line.id) ?? null) : null;
       if (expected === null) return line;
       return { ...line, meant: expected === "engage" ? [this.agent] : [] };
@@ -169,6 +173,11 @@ class Room {
         this.#ids.set(row.seq, event.message.id);
         if (decisionIn(row.code) !== null) this.#hear(event);
         break;
+      case "judge.answered": {
+        const { id, engage, confidence, failed } = event;
+        if (failed === undefined) this.#judged.set(id, { engage, confidence });
+        break;
+      }
       case "agent.text":
         this.#write(event);
         break;

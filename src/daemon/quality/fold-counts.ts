@@ -137,7 +137,11 @@ export class FoldCounts {
 }
 
 /** A choice without what changes nothing in the room. */
-function effectOf({ room, spanMs, texts }: Played, { values, aliases }: Choice): Choice {
+function effectOf({ room, spanMs, texts }: Played, { values: all, aliases }: Choice): Choice {
+  const { judge, ...others } = all;
+  const isJudged =
+    room.agents.length === 1 && room.lines.some(({ judged }) => judged !== undefined);
+  const values = isJudged && judge !== undefined ? all : others;
   const { windowMs } = values;
   const isWritten = (name: string) => texts.some((text) => text.includes(fold(name)));
   return {
@@ -156,7 +160,9 @@ function settingsOf({ settings }: Played, effect: Choice): ConversationSettings 
     ...engagement.stickiness,
     ...Object.fromEntries(edits.map(([name, , after]) => [name, after])),
   };
-  return { ...settings, engagement: { ...engagement, stickiness, aliases: effect.aliases } };
+  const { judge, ...others } = { ...engagement, stickiness, aliases: effect.aliases };
+  const isOff = effect.values.judge === "off" || judge === undefined;
+  return { ...settings, engagement: isOff ? others : { ...others, judge } };
 }
 
 function chunks<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {

@@ -32,6 +32,7 @@ import {
   combinations,
   type Edit,
   stickinessEdits,
+  withAndWithoutJudge,
 } from "../../domain/quality/tuning-space.ts";
 import { FoldCounts, type PlayOptions } from "./fold-counts.ts";
 import { addedNames, settingsIn } from "./room-settings.ts";
@@ -43,6 +44,8 @@ export interface Tried {
   /** What differs from the given config. */
   readonly edits: readonly Edit[];
 }
+
+export type JudgeTried = "tried" | "no answers" | "no judge";
 
 export interface Tuned {
   readonly target: Target;
@@ -56,6 +59,8 @@ export interface Tuned {
   readonly best: readonly [Tried, ...Tried[]];
   /** What to expect elsewhere: each fold under what the other four would choose. */
   readonly heldOut: Measured;
+  /** Whether the judge was tried on and off: it is never asked, so that takes recorded answers. */
+  readonly judge: JudgeTried;
   /** Rooms in which the best one may decide differently from the given config. */
   readonly changedRooms: readonly LabelledRoom[];
 }
@@ -73,8 +78,24 @@ const namesAddedMax = 3;
 
 /** Decisions that are made at most, for a progress bar. */
 export function decisionsToTune(rooms: readonly LabelledRoom[], config: EarshotConfig): number {
-  const { length } = combinations(stickinessOf(rooms, config));
+  const { length } = valuesToTry(rooms, config);
   return length * rooms.reduce((sum, room) => sum + linesToDecide(room), 0);
+}
+
+/** What becomes of the judge: the rooms have to have answers, and the config has to have a judge. */
+export function judgeIn(rooms: readonly LabelledRoom[], config: EarshotConfig): JudgeTried {
+  const isAnswered = rooms.some(
+    ({ agents, lines }) => agents.length === 1 && lines.some(({ judged }) => judged !== undefined),
+  );
+  if (!isAnswered) return "no answers";
+  const [room] = rooms;
+  const hasJudge = room !== undefined && settingsIn(room, config).engagement.judge !== undefined;
+  return hasJudge ? "tried" : "no judge";
+}
+
+function valuesToTry(rooms: readonly LabelledRoom[], config: EarshotConfig) {
+  const all = combinations(stickinessOf(rooms, config));
+  return judgeIn(rooms, config) === "tried" ? all.flatMap(withAndWithoutJudge) : all;
 }
 
 /** @throws EarshotError EAR_SCENARIO_INVALID when no line is meant for an agent. */
@@ -97,6 +118,8 @@ class Search {
   readonly #folds: Folds;
   readonly #counts: FoldCounts;
   readonly #stickiness: ReturnType<typeof stickinessOf>;
+  readonly #values: ReturnType<typeof valuesToTry>;
+  readonly #judge: JudgeTried;
   readonly #given: Choice;
   readonly #names: readonly string[];
   readonly #seen = new Map<string, Choice>();
@@ -111,7 +134,11 @@ class Search {
     this.#counts = new FoldCounts(rooms, (room) => settingsIn(room, config), this.#folds, play);
     this.#stickiness = stickinessOf(rooms, config);
     const aliases = addedNames(config);
-    this.#given = choiceOf(this.#stickiness, aliases);
+    this.#values = valuesToTry(rooms, config);
+    this.#judge = judgeIn(rooms, config);
+    const { values } = choiceOf(this.#stickiness, aliases);
+    const asGiven = this.#judge === "tried" ? { ...values, judge: "on" } : values;
+    this.#given = { values: asGiven, aliases };
     this.#names = [...new Set([...aliases, ...nameCandidates(rooms, aliases)])];
   }
 
@@ -138,6 +165,7 @@ class Search {
       given: this.#triedOf(this.#given),
       best: [best, ...others.map((choice) => this.#triedOf(choice))],
       heldOut: measuredOf(heldOut),
+      judge: this.#judge,
       changedRooms: this.#counts.roomsThatDiffer(this.#given, chosen),
     };
   }
@@ -189,7 +217,8 @@ class Search {
     const isKept = (name: string) =>
       choice.aliases.includes(name) && this.#given.aliases.includes(name);
     const renamed = [...names].filter((name) => !isKept(name)).length;
-    return stickinessEdits(choice, this.#stickiness).length + renamed;
+    const judged = choice.values.judge === this.#given.values.judge ? 0 : 1;
+    return stickinessEdits(choice, this.#stickiness).length + judged + renamed;
   }
 
   /** The best choice on these folds, however small the difference. */
@@ -197,7 +226,7 @@ class Search {
     let best = this.#given;
     for (let round = 0; round < roundsMax; round += 1) {
       const { aliases } = best;
-      const all = combinations(this.#stickiness).map((values) => ({ values, aliases }));
+      const all = this.#values.map((values) => ({ values, aliases }));
       best = await this.#betterOf(best, all, folds);
       const named = await this.#withNames(best, folds);
       if (named === best) return best;
@@ -274,15 +303,20 @@ class Search {
 
   #editsOf(choice: Choice): readonly Edit[] {
     const index = agentIndex(this.#config);
-    const own = this.#config.agents.list[index]?.engagement?.stickiness ?? {};
-    const edits = stickinessEdits(choice, this.#stickiness).map(([name, before, after]) => ({
-      path: [
-        ...(Object.hasOwn(own, name) ? ["agents", "list", index] : []),
-        ...["engagement", "stickiness", name],
-      ],
-      before,
-      after,
-    }));
+    const { stickiness: own = {}, judge } = this.#config.agents.list[index]?.engagement ?? {};
+    const place = (isOwn: boolean) => (isOwn ? ["agents", "list", index] : []);
+    const edits: Edit[] = stickinessEdits(choice, this.#stickiness).map(
+      ([name, before, after]) => ({
+        path: [...place(Object.hasOwn(own, name)), ...["engagement", "stickiness", name]],
+        before,
+        after,
+      }),
+    );
+    if (choice.values.judge !== this.#given.values.judge) {
+      const path = [...place(judge !== undefined), "engagement", "judge"];
+      // Its options may hold secrets.
+      edits.push({ path, before: "as it is", after: null });
+    }
     const { aliases } = this.#given;
     if (JSON.stringify([...choice.aliases].sort()) === JSON.stringify([...aliases].sort()))
       return edits;

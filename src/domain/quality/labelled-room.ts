@@ -36,6 +36,8 @@ const lineSchema = z.strictObject({
   answers: ids.optional(),
   /** For which agents it is meant, as somebody said outright; then nothing else counts. */
   meant: ids.optional(),
+  /** What a judge answered about it, where a room has one agent. */
+  judged: z.strictObject({ engage: z.boolean(), confidence: z.number().min(0).max(1) }).optional(),
 });
 
 export type LabelledHeader = z.infer<typeof headerSchema>;
@@ -47,6 +49,7 @@ export interface LabelledLine {
   readonly to?: readonly string[] | undefined;
   readonly answers?: readonly string[] | undefined;
   readonly meant?: readonly string[] | undefined;
+  readonly judged?: { readonly engage: boolean; readonly confidence: number } | undefined;
 }
 /** One room, checked: times do not fall, and ids are there once. */
 export interface LabelledRoom extends LabelledHeader {

@@ -92,6 +92,12 @@ export function stickinessEdits(
   );
 }
 
+/** The same values with the judge that the config has, and without it. */
+export const withAndWithoutJudge = (values: Values): readonly Values[] => [
+  { ...values, judge: "on" },
+  { ...values, judge: "off" },
+];
+
 /** One text for each choice. */
 export const choiceText = ({ values, aliases }: Choice): string =>
   JSON.stringify([values, [...aliases].sort()]);

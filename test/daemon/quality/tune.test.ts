@@ -57,7 +57,7 @@ describe("on one room of 60 labels", () => {
     expect(status).toBe(0);
     const found = JSON.parse(stdout);
     expect(Object.keys(found)).toEqual([
-      ...["want", "seed", "folds", "config", "best", "heldOut", "differences"],
+      ...["want", "seed", "folds", "config", "best", "heldOut", "judge", "differences"],
     ]);
     expect(found).toMatchObject({ want: { precision: 0.9 }, seed: 7, folds: "blocks of time" });
     expect(found.best[0]).toMatchObject({ recall: { mean: 1, spread: 0 } });

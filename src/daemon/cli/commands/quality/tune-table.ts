@@ -17,6 +17,13 @@ import { differenceTable, type Screen } from "./eval-table.ts";
 /** The rest is in `--json`. */
 const differencesShown = 40;
 
+/** A judge is never asked here. */
+const judgeText = {
+  tried: "The judge was tried on and off, by its recorded answers.",
+  "no answers": "The judge was not tried: the rooms have no recorded answers of one.",
+  "no judge": "The judge was not tried: the rooms have answers of one, but the config has none.",
+} as const;
+
 /** The best few, what to change, and the decisions that differ. */
 export function tuneTable(
   tuned: Tuned,
@@ -29,6 +36,7 @@ export function tuneTable(
     parts.push(
       "Rows with higher numbers are better by less than the standard error over the folds: it may be chance.",
     );
+  parts.push(judgeText[tuned.judge]);
   if (differences.length === 0) return [...parts, "No decision differs."].join("\n\n");
   const shown = differences.slice(0, differencesShown);
   const others = differences.length - shown.length;

@@ -34,7 +34,8 @@ interface TuneOptions {
 const help: HelpText = {
   about:
     "Tries other settings of stickiness (on or off, mode, window) and other names of the agent, " +
-    "which are found in the rooms, and prints the best few beside the given config: precision, " +
+    "which are found in the rooms, and the judge on or off where the rooms have recorded answers of " +
+    "it (none is ever asked), and prints the best few beside the given config: precision, " +
     "recall and F1 as mean and spread over five folds, by rooms, or by blocks of time where there " +
     "are fewer than five rooms. precision=0.9 asks for the highest recall at a precision of at " +
     "least 0.9, recall=0.9 for the highest precision, f1 for the highest F1. Files are as for " +
@@ -166,7 +167,7 @@ async function copyBeside(file: string): Promise<string> {
 }
 
 function jsonOf(
-  { target, folds, given, best, heldOut }: Tuned,
+  { target, folds, given, best, heldOut, judge }: Tuned,
   differences: readonly ScoreDifference[],
   seed: number,
 ): unknown {
@@ -182,6 +183,7 @@ function jsonOf(
     config: triedOf(given),
     best: best.map(triedOf),
     heldOut,
+    judge,
     differences,
   };
 }
