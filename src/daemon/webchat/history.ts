@@ -9,7 +9,7 @@
  */
 
 import { deliveryOf, isText, type TextBody } from "../../actors/outbox/row-body.ts";
-import { conversationOf, decodeEvent } from "../../actors/protocol/event-codec.ts";
+import { conversationOf, decodeEvent, eventsIn } from "../../actors/protocol/event-codec.ts";
 import type { AttachedFile } from "../../adapters/channels/webchat/protocol.ts";
 import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
 import {
@@ -26,7 +26,13 @@ import {
   type OutboxRow,
   type Store,
 } from "../../domain/ports/index.ts";
-import type { CommandAsked, DeliverySent, MessageReceived } from "../../machines/events/events.ts";
+import type {
+  AgentFailed,
+  CommandAsked,
+  DeliverySent,
+  MessageReceived,
+  SessionReset,
+} from "../../machines/events/events.ts";
 
 /** A person's message. */
 export interface TakenEntry {
@@ -58,7 +64,28 @@ export interface ReplyEntry {
   /** Buttons of a page; null: none. */
   readonly choices: OutgoingChoices | null;
 }
-export type WebchatEntry = TakenEntry | ReplyEntry;
+/** A turn that was cut off, and what it had said that nobody got. */
+export interface CutEntry {
+  readonly kind: "cut";
+  readonly n: number;
+  readonly id: string;
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly outcome: "cancelled" | "failed";
+  readonly text: string;
+}
+/** A session began. */
+export interface BeganEntry {
+  readonly kind: "session";
+  readonly n: number;
+  readonly id: string;
+  readonly at: Millis;
+  readonly why: "operator" | "command" | "policy";
+  readonly by: string | null;
+}
+export type WebchatEntry = TakenEntry | ReplyEntry | CutEntry | BeganEntry;
+/** An entry of this kind. */
+type Kind<Name extends WebchatEntry["kind"]> = Extract<WebchatEntry, { readonly kind: Name }>;
 
 /** An entry's id: ids of other platforms repeat from chat to chat. */
 export function entryId(
@@ -72,6 +99,19 @@ export function entryId(
 /** A file of a message for pages: only files that pages uploaded are stored here. */
 function shownFile({ id, url: _, ...file }: Attachment, here: boolean): AttachedFile {
   return here ? { id, ...file } : file;
+}
+
+/** A failure is shown where the agent was stopped, or had said something. */
+function cutIn(row: EventRow, { at, turnId, code, unsent = "" }: AgentFailed): CutEntry | null {
+  const outcome = code === "aborted" ? "cancelled" : "failed";
+  if (outcome === "failed" && unsent === "") return null;
+  const id = `${turnId} ${row.seq}`;
+  return { kind: "cut", n: row.seq, id, at, turnId, outcome, text: unsent };
+}
+
+function beganIn(row: EventRow, { at, operator, cuts, by }: SessionReset): BeganEntry {
+  const why = operator === true ? "operator" : cuts === true ? "command" : "policy";
+  return { kind: "session", n: row.seq, id: `session ${row.seq}`, at, why, by: by ?? null };
 }
 
 /** Entries cached for pages that connect later. */
@@ -94,7 +134,7 @@ export interface WebchatHistory {
   /** Entries with a greater number, in order. */
   after(n: number): readonly WebchatEntry[];
   /** The entry of this kind and id, or null. */
-  find(kind: WebchatEntry["kind"], id: string): WebchatEntry | null;
+  find<Name extends WebchatEntry["kind"]>(kind: Name, id: string): Kind<Name> | null;
   /** The messages, in order. */
   taken(): readonly TakenEntry[];
   /** Whether this row is shown once it is sent. */
@@ -118,7 +158,9 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
   let turn: string | null = null;
 
   const find: WebchatHistory["find"] = (kind, id) =>
-    entries.findLast((entry) => entry.kind === kind && entry.id === id) ?? null;
+    (entries.findLast((entry) => entry.kind === kind && entry.id === id) as
+      | Kind<typeof kind>
+      | undefined) ?? null;
 
   function takenOf(row: EventRow, { message, at }: MessageReceived): TakenEntry | null {
     const { id, channel, chat, author, text, attachments } = message;
@@ -172,6 +214,9 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
     if (event.type === "lane.granted") turn = event.turnId;
     if (event.type === "message.received") return takenOf(row, event);
     if (event.type === "delivery.sent") return replyOf(row, event);
+    if (event.type === "session.reset") return beganIn(row, event);
+    const cut = eventsIn(event).findLast((item) => item.type === "agent.failed");
+    if (cut !== undefined) return cutIn(row, cut);
     if (event.type !== "command.applied" || event.asked === undefined) return null;
     return commandOf(event.asked);
   }

@@ -175,7 +175,7 @@ type Pages = ReturnType<typeof createPages>;
 function createPages(chat: WebchatHistory) {
   const all = new Set<WebchatSession>();
   let typing = false;
-  let turn: { readonly id: string; text: string } | null = null;
+  let turn: { readonly id: string; readonly key: string; text: string } | null = null;
 
   const broadcast = (frame: ServerFrame) => {
     for (const session of all) session.send(frame);
@@ -200,7 +200,7 @@ function createPages(chat: WebchatHistory) {
       bring(session);
       all.add(session);
       if (turn !== null) {
-        session.send({ type: "turn", turnId: turn.id, state: "start" });
+        session.send({ type: "turn", turnId: turn.id, state: "start", key: turn.key });
         if (turn.text !== "") session.send({ type: "delta", turnId: turn.id, text: turn.text });
       }
       if (typing) session.send({ type: "typing", on: true });
@@ -211,9 +211,9 @@ function createPages(chat: WebchatHistory) {
       broadcast({ type: "typing", on });
     },
     running: () => turn?.id ?? null,
-    turnStarted(id: string) {
-      turn = { id, text: "" };
-      broadcast({ type: "turn", turnId: id, state: "start" });
+    turnStarted(id: string, key: string) {
+      turn = { id, key, text: "" };
+      broadcast({ type: "turn", turnId: id, state: "start", key });
     },
     delta(turnId: string, text: string) {
       if (turn?.id !== turnId) return;
@@ -268,10 +268,10 @@ function createFollower(
       if (chat.find("said", id) !== null) return;
     }
   }
-  async function started({ batch }: AgentStartLine): Promise<void> {
+  async function started({ batch, key }: AgentStartLine): Promise<void> {
     await pages.refresh();
     const id = chat.lastTurn();
-    if (id !== null && batch.some((message) => chat.holds(message))) pages.turnStarted(id);
+    if (id !== null && batch.some((message) => chat.holds(message))) pages.turnStarted(id, key);
   }
   /**
    * The agent ends before its last parts are delivered; for a page, the turn ends with them.
@@ -325,6 +325,14 @@ function shown({ id, kind, mime, bytes, name }: Upload): AttachedFile {
 }
 
 function framesOf(entry: WebchatEntry): ServerFrame[] {
+  if (entry.kind === "cut") {
+    const { kind: type, id: _, ...rest } = entry;
+    return [{ type, ...rest }];
+  }
+  if (entry.kind === "session") {
+    const { n, at, why, by } = entry;
+    return [{ type: "session", n, at, why, ...(by === null ? {} : { by }) }];
+  }
   if (entry.kind === "said") {
     const { kind: _, via, attachments, choices, ...rest } = entry;
     const through = via === null ? {} : { via: via.channel };

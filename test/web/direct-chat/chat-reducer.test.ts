@@ -108,7 +108,7 @@ describe("direct talk", () => {
     const sound = { id: "f2", kind: "audio" } as const;
     const attached: ServerFrame = { type: "attached", id: "t2:0", attachments: [sound] };
     const talk = listen([mine, said(2, "One."), attached, attached]);
-    expect(talk.entries.map((entry) => (entry.kind === "quiet" ? [] : entry.files))).toEqual([
+    expect(talk.entries.map((entry) => ("files" in entry ? entry.files : []))).toEqual([
       [file],
       [sound],
     ]);

@@ -46,7 +46,26 @@ export interface Quiet {
   /** Why the agent failed; null: it did not, or nobody knows. */
   readonly cause: string | null;
 }
-export type Entry = Mine | AgentMessage | Quiet;
+/** A turn that was cut off, with what it had said that was not sent. */
+export interface Cut {
+  readonly kind: "cut";
+  readonly id: string;
+  readonly n: number;
+  readonly at: number;
+  readonly turnId: string;
+  readonly outcome: string;
+  readonly text: string;
+}
+/** A session began: the agent remembers nothing of what is above. */
+export interface Began {
+  readonly kind: "session";
+  readonly id: string;
+  readonly n: number;
+  readonly at: number;
+  readonly why: string;
+  readonly by: string | undefined;
+}
+export type Entry = Mine | AgentMessage | Quiet | Cut | Began;
 /** A line of mine on its way; a refused one waits to be given up. */
 export interface Pending {
   readonly id: string;
@@ -63,6 +82,8 @@ export interface Unsent extends Pending {
 /** The turn that runs: what it wrote so far, and its blocks that were delivered. */
 export interface Writing {
   readonly turnId: string;
+  /** The session key, by which it can be stopped; null: the daemon has not said. */
+  readonly key: string | null;
   readonly soFar: string;
   readonly delivered: readonly string[];
 }
@@ -143,9 +164,13 @@ export function hear(talk: Talk, frame: ServerFrame): Talk {
     case "delta":
       return { ...talk, writing: grow(talk.writing, frame.turnId, frame.text) };
     case "turn":
-      return frame.state === "start"
-        ? { ...talk, writing: { turnId: frame.turnId, soFar: "", delivered: [] } }
-        : end(talk, frame);
+      return frame.state === "start" ? { ...talk, writing: begun(frame) } : end(talk, frame);
+    case "cut":
+      return insert(talk, { ...frame, kind: "cut", id: `${frame.turnId} ${frame.n}` });
+    case "session": {
+      const { n, at, why, by } = frame;
+      return insert(talk, { kind: "session", id: `session ${n}`, n, at, why, by });
+    }
     case "attached":
       return attach(talk, frame.id, filesIn(frame.attachments));
     case "error":
@@ -202,10 +227,17 @@ function insert(talk: Talk, entry: Entry): Talk {
   return { ...talk, n, entries: entries.slice(-entriesCountMax) };
 }
 
+const begun = ({ turnId, key }: { turnId: string; key?: string }): Writing => ({
+  turnId,
+  key: key ?? null,
+  soFar: "",
+  delivered: [],
+});
+
 /** A delta carries the whole visible text so far, so a lost one is made good by the next. */
 function grow(writing: Writing | null, turnId: string, soFar: string): Writing {
-  const delivered = writing?.turnId === turnId ? writing.delivered : [];
-  return { turnId, soFar, delivered };
+  const { delivered, key } = writing?.turnId === turnId ? writing : { delivered: [], key: null };
+  return { turnId, key, soFar, delivered };
 }
 
 function deliver(writing: Writing | null, turnId: string, text: string): Writing | null {
@@ -217,7 +249,9 @@ function end(talk: Talk, frame: Extract<ServerFrame, { type: "turn" }>): Talk {
   const { turnId, outcome = "replied", cause = null } = frame;
   const writing = talk.writing?.turnId === turnId ? null : talk.writing;
   const rest = { ...talk, writing };
-  if (outcome === "replied") return rest;
+  // One that was stopped has its own line already.
+  const isCut = ({ kind, id }: Entry) => kind === "cut" && id.startsWith(`${turnId} `);
+  if (outcome === "replied" || (outcome === "cancelled" && talk.entries.some(isCut))) return rest;
   return insert(rest, { kind: "quiet", id: turnId, n: talk.n, outcome, cause });
 }
 

@@ -21,6 +21,8 @@ export interface DirectComposerProps {
   /** The daemon's commands; rejects where it cannot be asked. */
   readonly commands: () => Promise<readonly Offer[]>;
   readonly files: FilesOfDraft;
+  /** Stops the running turn; null: none runs. */
+  readonly onStop: (() => void) | null;
   readonly onSay: (text: string, files: Pending["files"]) => void;
 }
 
@@ -49,7 +51,8 @@ function useCommands(text: string, fetchAll: DirectComposerProps["commands"]): r
 const isMoving = ({ chosen }: FilesOfDraft) =>
   chosen.some(({ fate }) => (fate.state === "failed" ? fate.again : fate.state !== "there"));
 
-export function DirectComposer({ agentName, commands, files, onSay }: DirectComposerProps) {
+export function DirectComposer(props: DirectComposerProps) {
+  const { agentName, commands, files, onStop, onSay } = props;
   const [text, setText] = useState("");
   /** The offer that arrows have reached; null: none. */
   const [at, setAt] = useState<number | null>(null);
@@ -108,6 +111,7 @@ export function DirectComposer({ agentName, commands, files, onSay }: DirectComp
       say();
     } else if (event.key === "Escape") {
       if (open) setClosed(true);
+      else if (onStop !== null) onStop();
       else write("");
     }
   };
@@ -138,6 +142,11 @@ export function DirectComposer({ agentName, commands, files, onSay }: DirectComp
           <AttachButton onFiles={(chosen) => uploads.add(chosen)} />
           <span class="end">
             {due && <span class="small muted">Sends when the file is there</span>}
+            {onStop !== null && (
+              <button type="button" class="btn small" aria-keyshortcuts="Escape" onClick={onStop}>
+                Stop
+              </button>
+            )}
             <button type="button" class="btn small" onClick={say}>
               Send
             </button>

@@ -84,6 +84,24 @@ export type ServerFrame =
       readonly outcome?: string;
       /** Of a failed turn: its kind, and what the agent's driver says. */
       readonly cause?: string;
+      /** Of a start: the session key, by which the turn can be stopped. */
+      readonly key?: string;
+    }
+  | {
+      /** A turn was cut off; `text`: what it had said and nobody got. */
+      readonly type: "cut";
+      readonly n: number;
+      readonly at: number;
+      readonly turnId: string;
+      readonly outcome: string;
+      readonly text: string;
+    }
+  | {
+      readonly type: "session";
+      readonly n: number;
+      readonly at: number;
+      readonly why: string;
+      readonly by?: string;
     }
   | {
       readonly type: "error";
@@ -106,6 +124,8 @@ const forms: { readonly [Type in ServerFrame["type"]]: Readonly<Record<string, K
   typing: { on: "boolean" },
   ack: { message: "string", emoji: "string", on: "boolean" },
   turn: { turnId: "string", state: "string" },
+  cut: { n: "number", at: "number", turnId: "string", outcome: "string", text: "string" },
+  session: { n: "number", at: "number", why: "string" },
   error: { code: "string", message: "string" },
 };
 

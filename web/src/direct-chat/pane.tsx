@@ -4,16 +4,21 @@
  * A conversation with the agent over the daemon's own channel. Streaming text grows in the last
  * bubble; a line of the user appears at once and shows whether the daemon has it.
  */
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useFollow } from "../lib/follow-scroll.ts";
+import { useKeys } from "../lib/keys.ts";
 import { isBack } from "../lib/pictures.ts";
 import { clockTime, duration, shownName, shownText } from "../lib/sanitize.ts";
+import { type Acted, act } from "../room-actions/act.ts";
+import { sessionWords } from "../room-actions/words.ts";
 import { LinkBadge } from "../ui/badge.tsx";
+import { CopyButton } from "../ui/copy-button.tsx";
 import { Jump } from "../ui/jump-to-newest.tsx";
 import { Prose } from "../ui/markdown.tsx";
 import { Buttons } from "./buttons.tsx";
 import {
   type AgentMessage,
+  type Cut,
   draftOf,
   type Entry,
   lineKey,
@@ -45,6 +50,11 @@ export function DirectPane({ token, direct, agentName, selected, onSelect }: Dir
   const draft = draftOf(talk);
   const busy = talk.writing !== null || talk.typing;
   const follow = useFollow(talk.entries.length + talk.pending.length);
+  const [stopped, setStopped] = useState<Acted | null>(null);
+  const running = talk.writing?.key ?? null;
+  const stop = async (key: string) => setStopped(await act(token, key, { does: "stop" }));
+  useEffect(() => setStopped(null), [running === null]);
+  useKeys(running === null ? {} : { Escape: () => void stop(running) });
   const nothing = talk.entries.length === 0 && talk.pending.length === 0;
   return (
     <section class="pane direct" aria-label="Direct chat">
@@ -83,6 +93,11 @@ export function DirectPane({ token, direct, agentName, selected, onSelect }: Dir
             </div>
           )}
           {busy && <p class="meta">{shownName(agentName)} is writing</p>}
+          {stopped !== null && (
+            <p class={stopped.ok ? "meta" : "meta bad"} role={stopped.ok ? "status" : "alert"}>
+              {shownText(stopped.text)}
+            </p>
+          )}
           {talk.error !== null && (
             <p class="meta bad" role="alert">
               {talk.error}
@@ -95,6 +110,7 @@ export function DirectPane({ token, direct, agentName, selected, onSelect }: Dir
         agentName={agentName}
         commands={direct.commands}
         files={files}
+        onStop={running === null ? null : () => void stop(running)}
         onSay={(text, attached) => {
           direct.say(text, attached);
           follow.toEnd();
@@ -134,6 +150,13 @@ function LineView(props: LineViewProps) {
   const { line } = props;
   if (line.kind === "mine" || line.kind === "unsent") return <MyLine {...props} line={line} />;
   if (line.kind === "said") return <AgentMessageView {...props} line={line} />;
+  if (line.kind === "cut") return <CutView line={line} agentName={props.agentName} />;
+  if (line.kind === "session")
+    return (
+      <div class="day">
+        {sessionWords(line)}, {clockTime(line.at)}
+      </div>
+    );
   const bad = line.outcome === "failed" ? "meta bad" : "meta";
   return <p class={bad}>{quietWords(line, shownName(props.agentName))}</p>;
 }
@@ -156,7 +179,7 @@ function AgentMessageView(props: AgentMessageProps) {
       {(text !== "" || quoted !== undefined) && (
         <div class="bubble it">
           {quoted?.kind === "mine" && <bdi class="quote cut">{shownText(quoted.text)}</bdi>}
-          {text !== "" && <Prose text={shownText(text)} />}
+          {text !== "" && <Prose text={shownText(text)} copies />}
         </div>
       )}
       <Files files={entry.files} token={token} />
@@ -178,8 +201,33 @@ function AgentMessageView(props: AgentMessageProps) {
           )}
           , {clockTime(entry.at)}
           {took}
+          {text !== "" && <CopyButton text={text} what="the message" />}
         </p>
       )}
+      {!lastOfTurn && text !== "" && (
+        <p class="meta">
+          <CopyButton text={text} what="the message" />
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A turn that was cut off: what it had said stays, marked. */
+function CutView({ line, agentName }: { readonly line: Cut; readonly agentName: string }) {
+  const { text, outcome, at } = line;
+  const how = outcome === "cancelled" ? "Stopped" : `${shownName(agentName)} failed here`;
+  return (
+    <div class="dm-line">
+      {text !== "" && (
+        <div class="bubble it stopped">
+          <Prose text={shownText(text)} copies />
+        </div>
+      )}
+      <p class="meta">
+        {how}, {clockTime(at)}.{text !== "" && " It was not sent any further."}
+        {text !== "" && <CopyButton text={text} what="what was said" />}
+      </p>
     </div>
   );
 }

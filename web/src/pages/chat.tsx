@@ -37,7 +37,7 @@ export function ChatPage({ token, onLink, onHelp }: PageProps) {
   const agent = direct.talk.agent ?? firstAgent;
   const [view, setView] = useState<SimView | null>(null);
   const [focus, setFocus] = useState<Focus>(nothing);
-  const [pane, setPane] = useState<Pane>("room");
+  const [pane, setPane] = usePane();
   const [opening, setOpening] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
   const sim = useMemo(
@@ -90,7 +90,7 @@ export function ChatPage({ token, onLink, onHelp }: PageProps) {
         <span class="grow hide-s" />
         <PaneSwitch pane={pane} onPane={setPane} />
       </section>
-      <main id="main" class="sim" data-pane={pane} tabIndex={-1}>
+      <main id="main" class="sim" data-pane={pane} data-focus={focus.kind} tabIndex={-1}>
         <DirectPane
           token={token}
           direct={direct}
@@ -118,6 +118,21 @@ export function ChatPage({ token, onLink, onHelp }: PageProps) {
       </main>
     </>
   );
+}
+
+const paneKey = "earshot.chat";
+
+/** The pane is the one that was chosen last; the simulator has the first one. */
+function usePane() {
+  const [pane, setPane] = useState<Pane>(() =>
+    localStorage.getItem(paneKey) === "direct" ? "direct" : "room",
+  );
+  const choose = (next: Pane) => {
+    if (next === "direct") localStorage.setItem(paneKey, next);
+    else localStorage.removeItem(paneKey);
+    setPane(next);
+  };
+  return [pane, choose] as const;
 }
 
 const panes: readonly (readonly [Pane, string])[] = [

@@ -11,7 +11,7 @@ import type {
   MessageEntry,
   RoomEntry,
 } from "../../../src/daemon/api-types/room.ts";
-import { sessionWords } from "./session-words.ts";
+import { sessionWords } from "../room-actions/words.ts";
 import { type DayRow, type LineRow, nameOf, type Quoted, type Row } from "./transcript.ts";
 
 /** What later entries say about earlier ones. */

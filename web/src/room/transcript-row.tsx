@@ -7,13 +7,13 @@ import { Component, type ComponentChildren } from "preact";
 import type { EndedEntry } from "../../../src/daemon/api-types/room.ts";
 import { chipWord, withJudgement } from "../explanation/judgement.ts";
 import { clockTime, duration, shownName, shownText } from "../lib/sanitize.ts";
+import { actedWords } from "../room-actions/words.ts";
 import { pieces } from "../simulator/participants.ts";
 import { Chip, Face, type FaceKind } from "../ui/chip.tsx";
 import { FileWords } from "../ui/file-label.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Prose } from "../ui/markdown.tsx";
 import { LabelOf } from "./labels.tsx";
-import { actedWords } from "./session-words.ts";
 import type {
   ActedRow,
   AgentRow,

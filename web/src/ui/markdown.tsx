@@ -6,6 +6,7 @@
  * that a manipulated model cannot lead anyone anywhere.
  */
 import type { ComponentChildren } from "preact";
+import { CopyButton } from "./copy-button.tsx";
 
 type Block =
   | { readonly kind: "code"; readonly text: string }
@@ -61,30 +62,52 @@ function inline(text: string): ComponentChildren[] {
 export function Prose({
   text,
   tail = null,
+  copies = false,
 }: {
   readonly text: string;
   readonly tail?: ComponentChildren;
+  /** A code block has a button that copies it. */
+  readonly copies?: boolean;
 }) {
   const blocks = blocksOf(text);
   return (
     <bdi class="prose">
       {blocks.map((block, index) => (
-        <BlockView key={index} block={block} tail={index === blocks.length - 1 ? tail : null} />
+        <BlockView
+          key={index}
+          block={block}
+          tail={index === blocks.length - 1 ? tail : null}
+          copies={copies}
+        />
       ))}
       {blocks.length === 0 && tail}
     </bdi>
   );
 }
 
-function BlockView({ block, tail }: { readonly block: Block; readonly tail: ComponentChildren }) {
-  if (block.kind === "code")
-    return (
+interface BlockProps {
+  readonly block: Block;
+  readonly tail: ComponentChildren;
+  readonly copies: boolean;
+}
+
+function BlockView({ block, tail, copies }: BlockProps) {
+  if (block.kind === "code") {
+    const code = (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: code that scrolls sideways must be reachable
       <pre tabIndex={0}>
         <code>{block.text}</code>
         {tail}
       </pre>
     );
+    if (!copies) return code;
+    return (
+      <div class="code-block">
+        {code}
+        <CopyButton text={block.text} what="the code" />
+      </div>
+    );
+  }
   if (block.kind === "text")
     return (
       <p>

@@ -92,6 +92,25 @@ export const serverFrameSchema = z.discriminatedUnion("type", [
     outcome: z.string().optional(),
     /** Of a failed turn: its kind, and what the agent's driver says. */
     cause: z.string().optional(),
+    /** At the start: the session key of its room, by which it can be stopped. */
+    key: z.string().optional(),
+  }),
+  /** A turn was cut off; `text`: what it had said and nobody got. */
+  z.object({
+    type: z.literal("cut"),
+    n,
+    at,
+    turnId: id,
+    outcome: z.enum(["cancelled", "failed"]),
+    text: z.string(),
+  }),
+  /** A session began: the agent remembers nothing of what is before. */
+  z.object({
+    type: z.literal("session"),
+    n,
+    at,
+    why: z.enum(["operator", "command", "policy"]),
+    by: z.string().optional(),
   }),
   z.object({
     type: z.literal("error"),
