@@ -89,6 +89,7 @@ export interface ConversationSettings {
   /** Prefix of every message in the agent's prompt. */
   readonly messagePrefix: string;
   readonly promptHeadings: "sections" | "brackets";
+  readonly promptSystem: "default" | "own";
 }
 
 /** Applies a session's overrides to the settings. */

@@ -59,7 +59,7 @@ export async function usageText(
 export async function contextText({ store }: CommandPorts, about: CommandAbout): Promise<string> {
   const { session, agent, status } = about;
   const observed = `Overheard since the last turn: ${status.remembered} messages.`;
-  const system = `System prompt: about ${estimateTokens(agent.system)} tokens.`;
+  const system = `Standing instructions: about ${estimateTokens(agent.system)} tokens.`;
   if (session === null) return [none, observed, system].join("\n");
   const { sessionId } = session;
   const mark = await store.transcriptMark(sessionId);

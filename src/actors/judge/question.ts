@@ -54,7 +54,8 @@ export async function composeFor(
     ...earlier.filter(({ id }) => !known.has(id)),
     ...heard.map((message) => ({ ...message, isSelf: false })),
   ].slice(-linesMax);
-  const { name, system: purpose } = agent;
+  const { name, system } = agent;
+  const purpose = [agent.purpose, system].filter((part) => part !== "").join("\n\n");
   return {
     system: judgeInstructions({ agent: name, purpose }),
     prompt: composeQuestion({ agent: name, purpose, lines, fence: ports.ids.next(`judge|${seq}`) }),

@@ -55,7 +55,7 @@ export interface PromptInput {
 const participantsShownMax = 12;
 const droppedUnitsMax = 160;
 
-const headingsOf = {
+export const headingsOf = {
   sections: {
     context: "## Recent context (not addressed to you, for awareness only)",
     current: "## Current message(s) (addressed to you)",

@@ -217,7 +217,17 @@ export class Redactor {
 
 /** Words and places of the config's author, and what decides nothing. */
 const droppedFields: ReadonlySet<string> = new Set([
-  ...["store", "messagePrefix", "responsePrefix", "system", "model", "tools", "heartbeat", "media"],
+  ...[
+    "store",
+    "messagePrefix",
+    "responsePrefix",
+    "purpose",
+    "system",
+    "model",
+    "tools",
+    "heartbeat",
+    "media",
+  ],
 ]);
 const listFields: ReadonlySet<string> = new Set([
   ...["allowFrom", "groupAllowFrom", "ownerAllowFrom", "roles", "identityLinks"],

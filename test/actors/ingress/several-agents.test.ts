@@ -43,8 +43,10 @@ describe("an agent of several", () => {
     await world.say("hello", { id: "1" });
     await world.pass(minute);
     const [scout, rover] = [turnOf("scout"), turnOf("rover")];
-    expect([scout.model, scout.thinking, scout.system]).toEqual(["small", "low", "You scout."]);
-    expect([rover.model, rover.thinking, rover.system]).toEqual(["large", "high", ""]);
+    expect([scout.model, scout.thinking]).toEqual(["small", "low"]);
+    expect([rover.model, rover.thinking]).toEqual(["large", "high"]);
+    expect(scout.system).toMatch(/^You are scout, .*\n\nYou scout\.$/su);
+    expect(rover.system).not.toContain("You scout.");
     expect(scout.tools.map(({ name }) => name)).toContain("channel_disengage");
     expect(rover.tools.map(({ name }) => name)).toEqual(["channel_react"]);
     expect(scout.sessionKey).not.toBe(rover.sessionKey);

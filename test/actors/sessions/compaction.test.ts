@@ -12,7 +12,11 @@ import {
   sessionWorld,
 } from "../../support/runtime/session-world.ts";
 
-const small = { agents: { list: [{ ...agentMain, contextTokens: 1_000 }] } };
+const small = {
+  agents: { list: [{ ...agentMain, contextTokens: 1_000 }] },
+  // Its tokens are counted, too.
+  prompt: { system: "own" },
+};
 /** About 400 tokens. */
 const long = (name: string) => `${name} ${"word ".repeat(315)}${name}`;
 const said = ({ transcript }: AgentTurn) => transcript.map(({ text }) => text).join("\n");

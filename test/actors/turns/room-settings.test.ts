@@ -29,10 +29,10 @@ test("a turn has the instructions, the model and the tools of its topic", async 
   await world.talk("chef, soup?", topic("7"));
   await world.talk("chef, hello?");
   const [inTopic, inGroup] = world.turns;
-  expect(inTopic?.system).toBe("You are Scout.\n\nBe brief.\n\nOnly soup.");
+  expect(inTopic?.system).toMatch(/\n\nYou are Scout\.\n\nBe brief\.\n\nOnly soup\.$/u);
   expect(inTopic?.model).toBe("large");
   expect(inTopic?.tools.map(({ name }) => name)).toEqual(["channel_react"]);
-  expect(inGroup?.system).toBe("You are Scout.\n\nBe brief.");
+  expect(inGroup?.system).toMatch(/\n\nYou are Scout\.\n\nBe brief\.$/u);
   expect(inGroup?.model).toBe("medium");
   expect(inGroup?.tools.length).toBeGreaterThan(1);
   await world.runtime.stop();

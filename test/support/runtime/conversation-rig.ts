@@ -49,6 +49,7 @@ export const defaults: ConversationSettings = {
   notifyRoom: "direct",
   messagePrefix: "",
   promptHeadings: "sections",
+  promptSystem: "default",
 };
 
 export type Overrides = {

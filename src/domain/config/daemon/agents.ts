@@ -86,9 +86,14 @@ const agent = z.strictObject({
     .max(4_096)
     .optional()
     .describe("The agent's folder. Left out: `agents/<id>` in the state directory."),
+  purpose: text
+    .optional()
+    .describe("What the agent is for, in a sentence or two: part of the system message."),
   system: text
     .optional()
-    .describe("Standing instructions: the system prompt. Nothing from a room is ever added to it."),
+    .describe(
+      "Standing instructions, at the end of the system message. Nothing from a room is ever added.",
+    ),
   driver: driver.optional().describe("As in `defaults`."),
   maxConcurrent: own.maxConcurrent.optional(),
   contextTokens: own.contextTokens.optional(),

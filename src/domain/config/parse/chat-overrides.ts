@@ -13,7 +13,7 @@ type Path = readonly string[];
 const partsMax = 12;
 const everywhere = new Set(Object.keys(overrideFields).filter((name) => name !== "media"));
 const ofAgents = new Set([...everywhere, "maxConcurrent", "contextTokens", "thinking"]);
-const ofAgent = new Set([...ofAgents, "name", "aliases", "system"]);
+const ofAgent = new Set([...ofAgents, "name", "aliases", "purpose", "system"]);
 const forbidden = new Set(["__proto__", "constructor", "prototype"]);
 
 const reasons = {

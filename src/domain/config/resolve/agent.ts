@@ -16,6 +16,8 @@ export interface ConfiguredAgent extends LevelDefaults {
   readonly driver: DriverConfig;
   /** As configured: `~` and `<state>`, the state directory, are not filled in. */
   readonly workspace: string;
+  /** What it is for; empty: nobody said. */
+  readonly purpose: string;
   readonly system: string;
   readonly maxConcurrent: number;
   readonly contextTokens: number;
@@ -76,6 +78,7 @@ export function agentOf(config: EarshotConfig, agentId: string): ConfiguredAgent
     aliases: agentAliases(entry),
     driver: entry.driver ?? defaults.driver,
     workspace: entry.workspace ?? `<state>/agents/${entry.id}`,
+    purpose: entry.purpose ?? "",
     system: entry.system ?? "",
     maxConcurrent: entry.maxConcurrent ?? defaults.maxConcurrent,
     contextTokens: entry.contextTokens ?? defaults.contextTokens,

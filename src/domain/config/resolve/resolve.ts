@@ -159,5 +159,6 @@ export function resolveSettings(
     notifyRoom: general.errors.notifyRoom,
     messagePrefix: messages.messagePrefix,
     promptHeadings: general.prompt.headings,
+    promptSystem: general.prompt.system,
   };
 }
