@@ -94,7 +94,8 @@ const areas: Readonly<Record<string, readonly string[]>> = {
 };
 
 const webFloors = [
-  ...["styles", "lib", "ui", "room-actions", "direct-chat", "explanation", "simulator", "room"],
+  ...["styles", "lib", "ui", "room-actions", "direct-chat", "explanation", "simulator"],
+  ...["search", "room"],
   ...["room-list", "health", "what-if", "pages", ".", "inspector"],
 ];
 /** What the pages may import from outside web/. */

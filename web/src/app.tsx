@@ -38,12 +38,14 @@ export function App({ token }: { readonly token: string | null }) {
     "?": onHelp,
     "g r": () => navigate("/"),
     "g c": () => navigate("/chat"),
+    "g s": () => navigate("/search"),
     "g w": () => navigate("/replay"),
     "g h": () => navigate("/health"),
   });
   useEffect(() => setLink(connecting), [route.page]);
   const refused = link.state === "refused";
-  const title = tabs.find(({ page }) => page === tabOf(route))?.title ?? "";
+  const tab = tabs.find(({ page }) => page === tabOf(route))?.title ?? "";
+  const title = route.page === "search" ? "Search" : tab;
   useEffect(() => {
     document.title = `${title} · earshot`;
   }, [title]);
@@ -92,12 +94,18 @@ export function App({ token }: { readonly token: string | null }) {
 const isSame = (link: Link, other: Link): boolean => JSON.stringify(link) === JSON.stringify(other);
 
 /** A room belongs to the list of rooms. */
-const tabOf = ({ page }: Route): Route["page"] => (page === "room" ? "rooms" : page);
+const tabOf = ({ page }: Route): Route["page"] =>
+  page === "room" || page === "search" ? "rooms" : page;
 
-type RoomProps = PageProps & { readonly roomKey: string; readonly message: string | null };
+type RoomProps = PageProps & {
+  readonly roomKey: string;
+  readonly message: string | null;
+  readonly at: number | null;
+};
 const scripts = {
   rooms: () => import("./pages/rooms.tsx").then(({ RoomsPage }) => RoomsPage),
   room: () => import("./pages/room.tsx").then(({ RoomPage }) => RoomPage),
+  search: () => import("./pages/search.tsx").then(({ SearchPage }) => SearchPage),
   chat: () => import("./pages/chat.tsx").then(({ ChatPage }) => ChatPage),
   replay: () => import("./pages/what-if.tsx").then(({ WhatIfPage }) => WhatIfPage),
   health: () => import("./pages/health.tsx").then(({ HealthPage }) => HealthPage),
@@ -124,7 +132,16 @@ function Page({ route, ...props }: PageProps & { readonly route: Route }) {
   const { View } = shown;
   const roomKey = route.page === "room" ? route.key : "";
   const message = route.page === "room" ? route.message : null;
-  return <View key={page + roomKey} {...props} roomKey={roomKey} message={message} />;
+  const at = route.page === "room" ? route.at : null;
+  return (
+    <View
+      key={page + roomKey + (at ?? "")}
+      {...props}
+      roomKey={roomKey}
+      message={message}
+      at={at}
+    />
+  );
 }
 
 /** The daemon went away, or was replaced by another version, before the script was fetched. */

@@ -105,6 +105,21 @@ export const views: readonly View[] = [
     path: "/room/agent%3Amain%3Anone",
     reach: heading("Nothing was heard here yet"),
   },
+  {
+    name: "Search with a result",
+    of: "crowded",
+    path: "/search",
+    async reach(page) {
+      await page.getByLabel("Author").fill("a");
+      await page.locator(".found").first().waitFor();
+    },
+  },
+  {
+    name: "Search that finds nothing",
+    of: "calm",
+    path: "/search?text=nothing",
+    reach: heading("No message fits"),
+  },
   { name: "What-if of nothing", of: "calm", path: "/replay", reach: heading("Nothing was heard") },
   {
     name: "Chat before the first line",

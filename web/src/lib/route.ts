@@ -8,29 +8,48 @@ import { useEffect, useState } from "preact/hooks";
 
 export type Route =
   | { readonly page: "rooms" }
-  /** `message`: the id of the message to open with; null: the newest decided one. */
-  | { readonly page: "room"; readonly key: string; readonly message: string | null }
+  /**
+   * `message`: the id of the message to open with; null: the newest decided one. `at`: its journal
+   * number, where it may be further up than what is loaded first.
+   */
+  | {
+      readonly page: "room";
+      readonly key: string;
+      readonly message: string | null;
+      readonly at: number | null;
+    }
+  | { readonly page: "search" }
   | { readonly page: "chat" }
   | { readonly page: "replay" }
   | { readonly page: "health" };
 
-const paths = { "/chat": "chat", "/replay": "replay", "/health": "health" } as const;
+const paths = {
+  "/chat": "chat",
+  "/replay": "replay",
+  "/search": "search",
+  "/health": "health",
+} as const;
 const roomPath = "/room/";
 
 /** The page of a path; whatever is not known is the list of rooms. */
 export function routeOf(path: string, search = ""): Route {
   if (path.startsWith(roomPath)) {
     const key = decoded(path.slice(roomPath.length));
-    if (key !== "")
-      return { page: "room", key, message: new URLSearchParams(search).get("message") };
+    const params = new URLSearchParams(search);
+    const at = /^\d{1,15}$/u.test(params.get("at") ?? "") ? Number(params.get("at")) : null;
+    if (key !== "") return { page: "room", key, message: params.get("message"), at };
   }
   const page = paths[path as keyof typeof paths];
   return { page: page ?? "rooms" };
 }
 
 /** The address of one room's page. */
-export function roomHref(key: string, message?: string): string {
-  const query = message === undefined ? "" : `?message=${encodeURIComponent(message)}`;
+export function roomHref(key: string, message?: string, at?: number): string {
+  const params = [
+    ...(message === undefined ? [] : [`message=${encodeURIComponent(message)}`]),
+    ...(at === undefined ? [] : [`at=${at}`]),
+  ];
+  const query = params.length === 0 ? "" : `?${params.join("&")}`;
   return `${roomPath}${encodeURIComponent(key)}${query}`;
 }
 

@@ -6,12 +6,13 @@
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Why } from "../../../src/daemon/api-types/runtime.ts";
+import type { FoundView } from "../../../src/daemon/api-types/search.ts";
 import { type Judging, withJudgement } from "../explanation/judgement.ts";
 import { askAgain } from "../lib/api.ts";
 import { useChannelNames } from "../lib/channel-names.ts";
 import { useKeys } from "../lib/keys.ts";
 import type { PageProps } from "../lib/page-props.ts";
-import { navigate } from "../lib/route.ts";
+import { navigate, roomHref } from "../lib/route.ts";
 import { clockTime, shownName } from "../lib/sanitize.ts";
 import { shellWord } from "../lib/shell-quote.ts";
 import { Transcript } from "../room/build-rows.ts";
@@ -29,6 +30,7 @@ import {
 import { TranscriptPane, type Ways } from "../room/transcript-pane.tsx";
 import { type Pages, useAsked, useRoom } from "../room/use-room.ts";
 import { RoomActions } from "../room-actions/actions.tsx";
+import { RoomFind } from "../search/room-find.tsx";
 import "../styles/room.css";
 import "../styles/room-actions.css";
 import { WhyPane, type WhyPaneProps } from "../explanation/pane.tsx";
@@ -37,10 +39,12 @@ interface RoomPageProps extends PageProps {
   readonly roomKey: string;
   /** The message to open with; null: the newest decided one. */
   readonly message: string | null;
+  /** Its journal number, if it may be far up. */
+  readonly at: number | null;
 }
 
-export function RoomPage({ token, roomKey, message, onLink, onHelp }: RoomPageProps) {
-  const { room, missing, link, pages } = useRoom(token, roomKey);
+export function RoomPage({ token, roomKey, message, at, onLink, onHelp }: RoomPageProps) {
+  const { room, missing, link, pages } = useRoom(token, roomKey, at);
   useEffect(() => onLink(link), [link]);
   if (room === null)
     return (
@@ -57,6 +61,7 @@ export function RoomPage({ token, roomKey, message, onLink, onHelp }: RoomPagePr
       token={token}
       room={room}
       message={message}
+      at={at}
       pages={pages}
       onHelp={onHelp}
       stale={stale}
@@ -85,12 +90,13 @@ interface ShownProps {
   readonly token: string;
   readonly room: Room;
   readonly message: string | null;
+  readonly at: number | null;
   readonly pages: Pages;
   readonly onHelp: () => void;
   readonly stale: boolean;
 }
 
-function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
+function Shown({ token, room, message, at, pages, onHelp, stale }: ShownProps) {
   const transcript = useRef<Transcript | null>(null);
   transcript.current ??= new Transcript();
   const rows = transcript.current.rows(room.entries, room.amends);
@@ -100,7 +106,8 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
   const ways = useRef<Ways | null>(null);
   const wanted = useRef(message);
   if (selected === null) {
-    const first = rowOfMessage(rows, wanted.current) ?? newestDecided(rows);
+    const first =
+      rowAt(rows, at, message) ?? rowOfMessage(rows, wanted.current) ?? newestDecided(rows);
     if (first !== null) setSelected(first.key);
   }
   const row = useSelected(rows, selected);
@@ -121,12 +128,26 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
   const labels = useLabels(token, room.view.key, row);
   const [acting, setActing] = useState(false);
   const moves = roomKeys({ rows, selected, select: setSelected, ways: ways.current });
-  useKeys({ ...moves, ...labels.keys, x: () => setActing(true) });
+  const box = useRef<HTMLInputElement>(null);
+  useKeys({
+    ...moves,
+    ...labels.keys,
+    x: () => setActing(true),
+    "/": () => box.current?.select(),
+  });
+  const toFound = ({ seq, id }: FoundView, find: string) => {
+    const line = rowAt(rows, seq, id);
+    if (line === null)
+      return navigate(`${roomHref(room.view.key, id, seq)}&find=${encodeURIComponent(find)}`);
+    setSelected(line.key);
+    ways.current?.reveal(line.key, "center");
+  };
   const agentName = room.view.agent.name;
   const channel = useChannelNames(token)(room.view.channel);
   return (
     <>
       <RoomBar room={room} title={title} channel={channel} pane={pane} onPane={setPane}>
+        <RoomFind token={token} roomKey={room.view.key} box={box} at={at} onGo={toFound} />
         <RoomActions
           token={token}
           roomKey={room.view.key}
@@ -147,7 +168,7 @@ function Shown({ token, room, message, pages, onHelp, stale }: ShownProps) {
           selected={selected}
           pages={pages}
           ways={ways}
-          atSelected={message !== null}
+          atSelected={message !== null || at !== null}
           onSelect={setSelected}
           onOpen={toLadder}
         />
@@ -179,6 +200,13 @@ function useSelected(rows: readonly Row[], selected: string | null): LineRow | n
   const found = useMemo(() => rows.find(({ key }) => key === selected), [rows, selected]);
   if (found !== undefined && isLine(found)) last.current = found;
   return last.current?.key === selected ? last.current : null;
+}
+
+/** The line of a journal row; read history has several in one. */
+function rowAt(rows: readonly Row[], at: number | null, id: string | null): LineRow | null {
+  if (at === null) return null;
+  const there = rows.filter(isLine).filter(({ entry }) => entry.seq === at);
+  return there.find(({ entry }) => "id" in entry && entry.id === id) ?? there[0] ?? null;
 }
 
 const rowOfMessage = (rows: readonly Row[], id: string | null): LineRow | null =>

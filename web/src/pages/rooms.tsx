@@ -15,6 +15,7 @@ import { Activity } from "../room-list/activity-bars.tsx";
 import { RoomList } from "../room-list/list.tsx";
 import { type Filter, filters, placesOf } from "../room-list/model.ts";
 import { useRooms } from "../room-list/use-rooms.ts";
+import { searchHref } from "../search/model.ts";
 import { Icon } from "../ui/icons.tsx";
 import "../styles/rooms.css";
 
@@ -61,6 +62,9 @@ export function RoomsPage({ token, onLink }: PageProps) {
           {model.ready ? `${amount(awake)} live, ${amount(asleep)} asleep` : ""}
         </span>
         <span class="grow" />
+        <a class="btn" href={searchHref({ text: find.trim() })}>
+          Search messages
+        </a>
         <FilterSwitch filter={filter} counts={model.filters} onFilter={setFilter} />
         <label class="field find">
           <Icon name="find" size={14} />

@@ -39,7 +39,11 @@ export interface LiveRoom {
 const pageLines = 500;
 const newestLines = 120;
 
-export function useRoom(token: string, key: string): LiveRoom {
+/** Pages that are loaded at most to reach a message. */
+const seekPagesMax = 40;
+
+/** @param at Journal number of a message that has to be loaded first; null: the newest ones. */
+export function useRoom(token: string, key: string, at: number | null): LiveRoom {
   const [room, setRoom] = useState<Room | null>(null);
   const [missing, setMissing] = useState(false);
   const [link, setLink] = useState<Link>({ state: "connecting" });
@@ -47,16 +51,35 @@ export function useRoom(token: string, key: string): LiveRoom {
   const reader = useRef<Reader>(null);
   const painting = useRef(0);
   const path = `/api/rooms/${encodeURIComponent(key)}`;
+  const seeking = useRef(false);
   const keep = (next: Room | null) => {
     newest.current = next;
+    if (seeking.current) return;
     painting.current ||= requestAnimationFrame(() => {
       painting.current = 0;
       setRoom(newest.current);
     });
   };
+  const pages = useMemo(
+    () => pagesOf({ path, token, room: () => newest.current, keep, reader }),
+    [token, path],
+  );
+  /** Loads back to `at`; the room is shown when it is there. */
+  const seek = async (seq: number) => {
+    reader.current = seq;
+    for (let page = 0; page < seekPagesMax; page += 1) {
+      const { older = null, entries = [] } = newest.current ?? {};
+      if (older === null || (entries[0]?.seq ?? 0) <= seq) break;
+      await pages.older();
+      if (newest.current?.older === older) break;
+    }
+    seeking.current = false;
+    if (newest.current !== null) keep(newest.current);
+  };
   useEffect(() => {
     newest.current = null;
     reader.current = null;
+    seeking.current = at !== null;
     setRoom(null);
     setMissing(false);
     const stop = new AbortController();
@@ -69,7 +92,9 @@ export function useRoom(token: string, key: string): LiveRoom {
       onOpen: () => setMissing(false),
       onData(data) {
         const frame = JSON.parse(data) as RoomFrame;
+        const isFirst = newest.current === null;
         keep(withFrame(newest.current, frame, Date.now(), reader.current));
+        if (isFirst && at !== null) void seek(at);
       },
       onLink(next) {
         setLink(next);
@@ -84,10 +109,6 @@ export function useRoom(token: string, key: string): LiveRoom {
       painting.current = 0;
     };
   }, [token, path]);
-  const pages = useMemo(
-    () => pagesOf({ path, token, room: () => newest.current, keep, reader }),
-    [token, path],
-  );
   // The daemon answers; it only has nothing new.
   const shown: Link = missing && link.state === "lost" ? { state: "live" } : link;
   return { room, missing, link: shown, pages };
