@@ -153,6 +153,11 @@ describe.skipIf(!haveChromium)("search", () => {
       height: 844,
     });
     await soon(() => page.locator(".found mark").count()).toBeGreaterThanOrEqual(3);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+    const width = "document.documentElement.scrollWidth";
+    expect(await page.evaluate(width)).toBeLessThanOrEqual(390);
+    const key = encodeURIComponent("agent:main:webhook:group:garden");
+    await page.goto(daemon.address(`/room/${key}?find=rhubarb`));
+    await page.getByRole("link", { name: "List" }).waitFor();
+    expect(await page.evaluate(width)).toBeLessThanOrEqual(390);
   });
 });
