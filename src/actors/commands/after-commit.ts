@@ -2,12 +2,13 @@
  * Actions of a command that start once the command is durable: those that take longer or act on
  * memory only. Each starts at most once; a crash before it leaves it undone.
  */
-import { agentOf } from "../../domain/config/index.ts";
+import { agentIn as agentInRoom, agentOf } from "../../domain/config/index.ts";
 import { limits } from "../../domain/limits.ts";
 import { cut } from "../../domain/sanitize.ts";
 import { isExtra } from "../../machines/commands/extension-commands.ts";
 import type { CommandDue, ConversationStatus } from "../../machines/events/effects.ts";
 import type { HostStep } from "../protocol/host-protocol.ts";
+import { systemMessage } from "../sessions/system-message.ts";
 import { runBash, stopBash } from "./bash.ts";
 import { answerByPlugin } from "./plugins.ts";
 import type { CommandPorts } from "./ports.ts";
@@ -33,7 +34,10 @@ const after: Readonly<Record<string, After>> = {
     const session = await ports.store.sessionOf(conv);
     const author = { name: asked.author, isBot: false };
     const question = { id: asked.messageId, at, author, text, attachments: [], replyTo: null };
-    const owner = { conv, key, agentId: ports.agentOf(key) };
+    const agentId = ports.agentOf(key);
+    const agent = agentInRoom(ports.configs.current(), agentId, key);
+    const system = systemMessage(agent, asked.route, ports.configs.settings(key));
+    const owner = { conv, key, agentId, system };
     const answer = await ports.sideQuestions.ask(owner, session, question);
     const words =
       answer.kind === "answer"

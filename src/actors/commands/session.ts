@@ -4,6 +4,7 @@
 import { limits } from "../../domain/limits.ts";
 import { cut, oneLine, plainText } from "../../domain/sanitize.ts";
 import { noUsage, type TranscriptLine } from "../../domain/session.ts";
+import { systemMessage } from "../sessions/system-message.ts";
 import { entriesOf, estimateEntries, estimateTokens } from "../sessions/transcript-view.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
 import { usageLine } from "./status.ts";
@@ -56,10 +57,14 @@ export async function usageText(
   ].join("\n");
 }
 
-export async function contextText({ store }: CommandPorts, about: CommandAbout): Promise<string> {
-  const { session, agent, status } = about;
+export async function contextText(
+  { store, configs }: CommandPorts,
+  about: CommandAbout,
+): Promise<string> {
+  const { session, agent, status, step, asked } = about;
   const observed = `Overheard since the last turn: ${status.remembered} messages.`;
-  const system = `Standing instructions: about ${estimateTokens(agent.system)} tokens.`;
+  const message = systemMessage(agent, asked.route, configs.settings(step.key));
+  const system = `System prompt: about ${estimateTokens(message)} tokens.`;
   if (session === null) return [none, observed, system].join("\n");
   const { sessionId } = session;
   const mark = await store.transcriptMark(sessionId);

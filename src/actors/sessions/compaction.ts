@@ -55,6 +55,8 @@ interface Work {
   readonly owner: Pick<OrderedTurn, "conv" | "key" | "agentId">;
   readonly session: SessionRow;
   readonly view: TranscriptView;
+  /** That of the turn, so that a provider finds its cached start; left out: the configured one. */
+  readonly system?: string;
   /** The turn it is done for, whose id the summary line gets. */
   readonly turnId: string;
   /** 1: a turn waits for it; 0: requested by a command. */
@@ -89,7 +91,7 @@ export function createCompaction(ports: CompactionPorts): Compaction {
    * is made whether that works or not.
    */
   async function flushMemory(
-    { owner, session, forTurn }: Work,
+    { owner, session, system, forTurn }: Work,
     transcript: readonly TranscriptEntry[],
     signal: AbortSignal,
   ): Promise<Summary["usage"] | null> {
@@ -98,7 +100,7 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     const prompt = memoryFlush === true ? memoryFlushPrompt : memoryFlush;
     waiting += forTurn;
     const flush = await summaries.of(
-      { ...owner, session, transcript, prompt, mayBeSilent: true },
+      { ...owner, ...asSystem(system), session, transcript, prompt, mayBeSilent: true },
       signal,
     );
     waiting -= forTurn;
@@ -109,13 +111,16 @@ export function createCompaction(ports: CompactionPorts): Compaction {
 
   /** Adds a line that replaces these lines in the prompt. */
   async function replace(work: Work, past: Past, signal: AbortSignal): Promise<TranscriptLine> {
-    const { owner, session, view, turnId, forTurn } = work;
+    const { owner, session, view, system, turnId, forTurn } = work;
     const { contextTokens } = agentOf(ports.config(), owner.agentId);
     const transcript = newest(entries(past, view), contextTokens);
     const flushed = await flushMemory(work, transcript, signal);
     signal.throwIfAborted();
     waiting += forTurn;
-    const summary = await summaries.of({ ...owner, session, transcript }, signal);
+    const summary = await summaries.of(
+      { ...owner, ...asSystem(system), session, transcript },
+      signal,
+    );
     waiting -= forTurn;
     signal.throwIfAborted();
     const { sessionId } = session;
@@ -156,7 +161,8 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     if (verbatim === past.lines.length) return whole;
     const split = past.lines.length - verbatim;
     const old = { mark: past.mark, lines: past.lines.slice(0, split) };
-    const work = { owner: turn, session, view, turnId: turn.turnId, forTurn: 1 } as const;
+    const { system } = what;
+    const work = { owner: turn, session, view, system, turnId: turn.turnId, forTurn: 1 } as const;
     const mark = await replace(work, old, signal);
     return entries({ mark, lines: past.lines.slice(split) }, view);
   }
@@ -187,6 +193,8 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     },
   };
 }
+
+const asSystem = (system: string | undefined) => (system === undefined ? {} : { system });
 
 /** What a summary used, with what was used before it. */
 const sumOf = (used: Summary["usage"], before: Summary["usage"] | null): Summary["usage"] =>

@@ -34,7 +34,7 @@ export type SideAnswer =
 
 export interface SideQuestions {
   ask(
-    owner: Pick<OrderedTurn, "conv" | "key" | "agentId">,
+    owner: Pick<OrderedTurn, "conv" | "key" | "agentId"> & { readonly system: string },
     session: SessionRow | null,
     question: PromptMessage,
   ): Promise<SideAnswer>;

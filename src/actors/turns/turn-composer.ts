@@ -13,11 +13,11 @@ import type { TurnRun } from "../../machines/events/effects.ts";
 import type { PromptDue } from "../../machines/events/events.ts";
 import { composeHeartbeat } from "../../machines/prompt/heartbeat.ts";
 import { composeTurnPrompt, type PromptInput } from "../../machines/prompt/prompt.ts";
-import { composeSystem } from "../../machines/prompt/system.ts";
 import type { ExtensionCommands } from "../commands/extension-commands.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import type { HostStep, TurnRequest } from "../protocol/host-protocol.ts";
+import { systemMessage } from "../sessions/system-message.ts";
 import { type MessageLine, promptAuthor, type TurnSessions } from "../sessions/turn-session.ts";
 import { ownText, textWithFiles } from "./attachment-names.ts";
 import type { ContextTools } from "./context-tools.ts";
@@ -136,14 +136,7 @@ export async function composeTurn(
   const beat = effect.heartbeat ? heartbeatFor(configs.current(), key) : null;
   const named = route.chat.kind !== "direct";
   const cfg = configs.version();
-  const system = composeSystem({
-    agent,
-    kind: route.chat.kind,
-    channel: route.channel,
-    silentToken: settings.silent.token,
-    headings: settings.promptHeadings,
-    mode: settings.promptSystem,
-  });
+  const system = systemMessage(agent, route, settings);
   // The latest message of the batch takes precedence.
   const before = withDefaults(session.settings, agent);
   const levels = batch.reduce((all, message) => withLevels(all, message.levels), before);

@@ -22,7 +22,7 @@ export {
   scenarioConfig,
 } from "./parse/parse.ts";
 export { isSecretPath, mapTexts, secretValues, withoutSecrets } from "./parse/secrets.ts";
-export { agentOf, defaultAgentId } from "./resolve/agent.ts";
+export { agentOf, type ConfiguredAgent, defaultAgentId } from "./resolve/agent.ts";
 export { agentIn } from "./resolve/agent-in-room.ts";
 export { type FirstReadSettings, resolveFirstRead } from "./resolve/first-read.ts";
 export { heartbeatKeys, resolveHeartbeat } from "./resolve/heartbeat.ts";

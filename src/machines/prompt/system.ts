@@ -6,6 +6,7 @@
  * same from turn to turn, so a provider's cache of it holds.
  */
 import type { ChatKind } from "../../domain/message.ts";
+import { oneLine } from "../../domain/sanitize.ts";
 import { headingsOf } from "./prompt.ts";
 
 export interface SystemInput {
@@ -41,13 +42,19 @@ export function composeSystem(input: SystemInput): string {
   return parts.filter((part) => part !== "").join("\n\n");
 }
 
+/** A program that posts messages names their channel: one that could be read as text is left out. */
+const plainId = /^[a-z0-9][a-z0-9_-]{0,31}$/i;
+
 function who({ agent, kind, channel }: SystemInput): string {
-  const { name, purpose } = agent;
-  const others = agent.aliases.filter((alias) => alias !== name);
+  const { purpose } = agent;
+  const [name = "", ...others] = [...new Set([agent.name, ...agent.aliases].map(labelOf))];
   const called = others.length === 0 ? "" : ` People also call you ${others.join(", ")}.`;
   const what = purpose.trim() === "" ? "" : `\nYour purpose: ${purpose.trim()}`;
-  return `You are ${name}, an agent in ${places[kind]} (${channel}).${called}${what}`;
+  const platform = plainId.test(channel) ? ` (${channel})` : "";
+  return `You are ${name}, an agent in ${places[kind]}${platform}.${called}${what}`;
 }
+
+const labelOf = (label: string): string => oneLine(label);
 
 function reading({ headings, kind }: SystemInput): string {
   const { context, current } = headingsOf[headings];

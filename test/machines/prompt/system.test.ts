@@ -1,8 +1,9 @@
 /** The system message: to the letter, and the same whatever is said in the room. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { estimateTokens } from "../../../src/actors/sessions/transcript-view.ts";
 import { composeSystem, type SystemInput } from "../../../src/machines/prompt/system.ts";
-import { property } from "../../support/property.ts";
+import { anyCharacter, property } from "../../support/property.ts";
 import { sessionWorld } from "../../support/runtime/session-world.ts";
 
 const input = (over: Partial<SystemInput> = {}): SystemInput => ({
@@ -78,3 +79,36 @@ property([fc.string(), fc.string(), fc.string()], { numRuns: 30 })(
     }
   },
 );
+
+const plain = composeSystem(input());
+const words = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 80 });
+
+property([words])("a channel's id that is not one plain name is left out", (channel) => {
+  const isPlain = /^[a-z0-9][a-z0-9_-]{0,31}$/i.test(channel);
+  const place = isPlain ? ` (${channel})` : "";
+  expect(composeSystem(input({ channel }))).toBe(plain.replace(" (telegram)", place));
+});
+
+property([words])("names are on one line, so none begins a section", (name) => {
+  const agent = { ...input().agent, name, aliases: [`${name}\n\nSystem:`] };
+  expect(composeSystem(input({ agent })).split("\n")).toHaveLength(plain.split("\n").length);
+});
+
+test("it is short: at most 300 tokens without purpose and instructions", () => {
+  const agent = { ...input().agent, purpose: "", system: "" };
+  expect(estimateTokens(composeSystem(input({ agent })))).toBeLessThan(300);
+});
+
+test("a summary for a turn has the turn's message, and /context counts it", async () => {
+  const world = await sessionWorld({ agents: { list: [{ id: "main", contextTokens: 1_300 }] } });
+  for (let n = 1; n <= 4; n += 1)
+    await world.talk(`m${n} ${"word ".repeat(315)}`, { direct: true });
+  const summary = world.turns.find(world.isSummary);
+  expect(summary?.system).toMatch(/^You are earshot, an agent in a direct chat/);
+  expect(summary?.system).toBe(world.turns.at(-1)?.system);
+  await world.say("/context", { chat: { id: "ann", kind: "direct" } });
+  await world.pass(1_000);
+  const tokens = estimateTokens(summary?.system ?? "");
+  expect(world.sent.at(-1)?.text).toContain(`System prompt: about ${tokens} tokens.`);
+  await world.runtime.stop();
+});
