@@ -12,6 +12,7 @@ const keys: readonly (readonly [readonly string[], string])[] = [
   [["n"], "newest message"],
   [["a", "s"], "in a room, on a message: should have answered, should have stayed quiet"],
   [["u"], "take that back; the same key does, too"],
+  [["[", "]"], "in a room: one transition of its statechart back, forward; Esc: now"],
   [["x"], "in a room: actions (stop, disengage, new session, activation, say)"],
   [["Home", "End"], "first, last message that is loaded"],
   [["Alt+1", "Alt+9"], "write as person 1 to 9"],

@@ -8,9 +8,9 @@
  */
 import type { EventRow } from "../../domain/ports/index.ts";
 import type { Effect } from "../../machines/events/effects.ts";
-import type { JournalEvent } from "../../machines/events/events.ts";
+import type { ConversationEvent, JournalEvent } from "../../machines/events/events.ts";
 import { type Conversation, createConversation } from "../host/conversation-actor.ts";
-import { decodeEvent } from "../protocol/event-codec.ts";
+import { decodeEvent, eventsIn } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
 import type { ConfigHistory } from "./config-versions.ts";
 
@@ -29,8 +29,11 @@ export interface ReplayedStep {
 
 export interface ReplayedConversation {
   readonly conversation: Conversation;
-  /** Applies a row whose config version is loaded; null: it is in quarantine. */
-  step(row: EventRow): ReplayedStep | null;
+  /**
+   * Applies a row whose config version is loaded; null: it is in quarantine. `stepped` is called after
+   * each event of the row.
+   */
+  step(row: EventRow, stepped?: (event: ConversationEvent) => void): ReplayedStep | null;
 }
 
 /** @throws EarshotError EAR_RECORD_INVALID when another version wrote the record. */
@@ -43,10 +46,17 @@ export async function replayConversation(
   const conversation = createConversation({ key, settings, record });
   return {
     conversation,
-    step(row) {
+    step(row, stepped) {
       if (row.code === quarantinedCode) return null;
       const event = decodeEvent(row);
-      return { event, effects: conversation.step(event, configs.settingsAt(key, row.cfg)) };
+      const settings = configs.settingsAt(key, row.cfg);
+      if (stepped === undefined) return { event, effects: conversation.step(event, settings) };
+      const effects = eventsIn(event).flatMap((one) => {
+        const made = conversation.step(one, settings);
+        stepped(one);
+        return made;
+      });
+      return { event, effects };
     },
   };
 }

@@ -16,6 +16,7 @@ import type {
 } from "../../domain/ports/index.ts";
 import type { DeltaLine } from "../../domain/stream.ts";
 import type { RoomEntry, RoomHistory, RoomState, RoomWriting } from "../api-types/room.ts";
+import type { RoomTransition } from "../api-types/room-transitions.ts";
 import { openProjection, type RoomProjection } from "./projection.ts";
 import { createOverheardTexts, type OverheardTexts, personOf, stateOf } from "./room-state.ts";
 import { entriesOf } from "./transcript-entries.ts";
@@ -116,6 +117,11 @@ export class LiveRoom {
     const more = { texts: this.#texts, judgeMs: judgeMs() };
     this.#state ??= await stateOf(this.#projection, now, more);
     return { ...this.#state, now };
+  }
+
+  /** The last transitions after a journal number, oldest first. */
+  async transitions(after: number): Promise<readonly RoomTransition[]> {
+    return (await this.#projection.transitions()).filter(({ seq }) => seq > after);
   }
 
   /** The entries after a number; null if they are no longer buffered, or not yet known. */

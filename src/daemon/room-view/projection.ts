@@ -17,6 +17,8 @@ import type { ConversationRow, EventRow, Store } from "../../domain/ports/index.
 import type { Effect } from "../../machines/events/effects.ts";
 import type { JournalEvent } from "../../machines/events/events.ts";
 import type { ReplyEntry, RoomState } from "../api-types/room.ts";
+import type { RoomTransition } from "../api-types/room-transitions.ts";
+import { TransitionLog, transitionsMax, transitionsUpTo } from "./transitions.ts";
 
 export interface ProjectionPorts {
   readonly store: Pick<Store, "tail" | "lastSeq">;
@@ -33,6 +35,8 @@ export interface RoomProjection {
   readonly turnSince: Millis | null;
   readonly attempt: number;
   credited(seq: number): ReplyEntry["credited"];
+  /** The last transitions, oldest first. */
+  transitions(): Promise<readonly RoomTransition[]>;
   /**
    * Steps the events applied since and returns their rows. `more`: further rows are journalled and
    * not applied yet.
@@ -60,6 +64,9 @@ class ConversationProjection implements RoomProjection {
   readonly #key: string;
   readonly #conv: number;
   readonly #credited = new Map<number, ReplyEntry["credited"]>();
+  readonly #transitions = new TransitionLog();
+  /** Those before the snapshot that was loaded, read once; null: all were replayed. */
+  #before: (() => Promise<readonly RoomTransition[]>) | null = null;
   #replay: ReplayedConversation | null = null;
   /** The last row that was read. */
   #readTo = 0;
@@ -79,19 +86,29 @@ class ConversationProjection implements RoomProjection {
     return (this.#replay as ReplayedConversation).conversation;
   }
 
-  async open({ record, recordSeq }: ConversationRow): Promise<void> {
+  async open(row: ConversationRow): Promise<void> {
+    const { record, recordSeq } = row;
     const { configs } = this.#ports;
     const rows = await this.#ports.store.tail(this.#conv, recordSeq);
     const from = { key: this.#key, version: rows[0]?.cfg ?? 0 };
     try {
       this.#replay = await replayConversation(configs, { ...from, record });
       this.seq = recordSeq;
+      if (record !== null) this.#before = once(() => transitionsUpTo(this.#ports, row));
     } catch {
       // Another version wrote the snapshot: as on the host, the whole journal is replayed.
       this.#replay = await replayConversation(configs, { ...from, record: null });
     }
+    this.#transitions.begin(this.conversation);
     this.#readTo = this.seq;
     await this.advance();
+  }
+
+  async transitions(): Promise<readonly RoomTransition[]> {
+    const { items } = this.#transitions;
+    if (items.length >= transitionsMax || this.#before === null) return items;
+    const before = await this.#before();
+    return [...before, ...this.#transitions.items].slice(-transitionsMax);
   }
 
   credited = (seq: number): ReplyEntry["credited"] => this.#credited.get(seq) ?? [];
@@ -115,7 +132,9 @@ class ConversationProjection implements RoomProjection {
   #step(row: EventRow): void {
     const { context } = this.conversation;
     const before = { attention: this.conversation.view().attention, ledger: context.ledger };
-    const step = this.#replay?.step(row);
+    const step = this.#replay?.step(row, (event) =>
+      this.#transitions.note(row.seq, event, this.conversation),
+    );
     if (step === null || step === undefined) return;
     const { effects, event } = step;
     this.#noteTurn(effects, event);
@@ -151,4 +170,16 @@ class ConversationProjection implements RoomProjection {
   stop(): void {
     this.#replay?.conversation.stop();
   }
+}
+
+/** Asks once; what failed is asked again. */
+function once<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  let reading: Promise<Value> | null = null;
+  return () => {
+    reading ??= read().catch((error: unknown) => {
+      reading = null;
+      throw error;
+    });
+    return reading;
+  };
 }

@@ -11,6 +11,7 @@ import { defaultAccount, isSessionKey, parseSessionKey } from "../../domain/key.
 import type { Clock, Log, Store } from "../../domain/ports/index.ts";
 import type { DeltaLine, StreamLine } from "../../domain/stream.ts";
 import type { RoomFrame, RoomHistory, RoomView } from "../api-types/room.ts";
+import type { RoomTransition } from "../api-types/room-transitions.ts";
 import { keyOf, tagged } from "../events/event-kinds.ts";
 import { frameMs, LiveRoom } from "./live-room.ts";
 
@@ -36,6 +37,8 @@ export interface RoomViews {
   view(key: string): Promise<RoomView | null>;
   /** About `limit` messages before a number, or after one. */
   history(key: string, from: HistoryFrom, limit: number): Promise<RoomHistory | null>;
+  /** The last transitions after a journal number; null: unknown conversation. */
+  transitions(key: string, after: number): Promise<readonly RoomTransition[] | null>;
   /** `after`: the newest entry that the page has; it gets the entries since then. */
   watch(key: string, after: number | null): Promise<RoomReader | null>;
   /** An event of this conversation was applied. */
@@ -137,6 +140,15 @@ export function createRoomViews(ports: RoomViewPorts): RoomViews {
       try {
         if ("after" in from) return await room.forth(from.after, limit);
         return await room.back(Math.min(from.before, room.seq + 1), limit);
+      } finally {
+        entered.leave();
+      }
+    },
+    async transitions(key, after) {
+      const entered = await enter(key);
+      if (entered === null) return null;
+      try {
+        return await entered.room.transitions(after);
       } finally {
         entered.leave();
       }

@@ -73,6 +73,7 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     "GET /api/rooms/{key}": [`/api/rooms/${key}`],
     "GET /api/rooms/{key}/history": [`/api/rooms/${key}/history?limit=1`],
     "GET /api/rooms/{key}/live": [`/api/rooms/${key}/live`],
+    "GET /api/rooms/{key}/transitions": [`/api/rooms/${key}/transitions`],
     "POST /api/rooms/{key}/actions": [
       `/api/rooms/${key}/actions`,
       post({ does: "activation", level: null }),

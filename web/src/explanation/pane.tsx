@@ -189,14 +189,16 @@ function RungRow({ rung, decision, opensTier }: RungRowProps) {
       <bdi class="fact">{shownText(rung.fact)}</bdi>
       {rung.shares && (
         <table class="shares" aria-label="Each fact with its share">
-          {rung.shares.map(({ fact, share }) => (
-            <tr key={fact} class={share < 0 ? "against" : "for"}>
-              <td class="num">{signedShare(share)}</td>
-              <td>
-                <bdi>{shownText(fact)}</bdi>
-              </td>
-            </tr>
-          ))}
+          <tbody>
+            {rung.shares.map(({ fact, share }) => (
+              <tr key={fact} class={share < 0 ? "against" : "for"}>
+                <td class="num">{signedShare(share)}</td>
+                <td>
+                  <bdi>{shownText(fact)}</bdi>
+                </td>
+              </tr>
+            ))}
+          </tbody>
         </table>
       )}
     </li>

@@ -28,7 +28,9 @@ import {
   type Row,
 } from "../room/transcript.ts";
 import { TranscriptPane, type Ways } from "../room/transcript-pane.tsx";
+import { TransitionsPanel } from "../room/transitions-panel.tsx";
 import { type Pages, useAsked, useRoom } from "../room/use-room.ts";
+import { useTransitions } from "../room/use-transitions.ts";
 import { RoomActions } from "../room-actions/actions.tsx";
 import { RoomFind } from "../search/room-find.tsx";
 import "../styles/room.css";
@@ -129,9 +131,11 @@ function Shown({ token, room, message, at, pages, onHelp, stale }: ShownProps) {
   const [acting, setActing] = useState(false);
   const moves = roomKeys({ rows, selected, select: setSelected, ways: ways.current });
   const box = useRef<HTMLInputElement>(null);
+  const transitions = useTransitions(token, room.view.key, room.state);
   useKeys({
     ...moves,
     ...labels.keys,
+    ...transitions.keys,
     x: () => setActing(true),
     "/": () => box.current?.select(),
   });
@@ -141,6 +145,13 @@ function Shown({ token, room, message, at, pages, onHelp, stale }: ShownProps) {
       return navigate(`${roomHref(room.view.key, id, seq)}&find=${encodeURIComponent(find)}`);
     setSelected(line.key);
     ways.current?.reveal(line.key, "center");
+  };
+  const toMessage = (id: string) => {
+    const found = rowOfMessage(rows, id);
+    if (found === null) return navigate(roomHref(room.view.key, id));
+    setSelected(found.key);
+    setPane("talk");
+    ways.current?.reveal(found.key, "center", true);
   };
   const agentName = room.view.agent.name;
   const channel = useChannelNames(token)(room.view.channel);
@@ -187,7 +198,20 @@ function Shown({ token, room, message, at, pages, onHelp, stale }: ShownProps) {
           <p class="sr" aria-live="polite">
             {labels.done}
           </p>
-          <Side state={room.state} before={room.before} agentName={agentName} ahead={room.ahead} />
+          <Side
+            state={room.state}
+            before={room.before}
+            agentName={agentName}
+            ahead={room.ahead}
+            taken={transitions.chosen ?? transitions.list.at(-1) ?? null}
+            isPast={transitions.chosen !== null}
+          >
+            <TransitionsPanel
+              transitions={transitions}
+              onMessage={toMessage}
+              inspector={`/inspect?key=${encodeURIComponent(room.view.key)}#token=${encodeURIComponent(token)}`}
+            />
+          </Side>
         </div>
       </main>
     </>

@@ -10,8 +10,9 @@ import type {
   RoomState,
   RoomTurn,
 } from "../../../src/daemon/api-types/room.ts";
+import type { RoomPlace, RoomTransition } from "../../../src/daemon/api-types/room-transitions.ts";
 import { age } from "../lib/format.ts";
-import { countdown, duration, shownName, shownText } from "../lib/sanitize.ts";
+import { clockTime, countdown, duration, shownName, shownText } from "../lib/sanitize.ts";
 import { Face } from "../ui/chip.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Chart } from "./statechart.tsx";
@@ -24,15 +25,22 @@ interface SideProps {
   readonly agentName: string;
   /** The daemon's clock less this one's. */
   readonly ahead: number;
+  /** The transition that the chart shows; null: there was none yet. */
+  readonly taken: RoomTransition | null;
+  /** The chart shows the states after that transition, not those of now. */
+  readonly isPast: boolean;
+  /** What goes below the chart. */
+  readonly children: ComponentChildren;
 }
 
-export function Side({ state, before, agentName, ahead }: SideProps) {
+export function Side({ state, before, agentName, ahead, taken, isPast, children }: SideProps) {
   const now = useNow() + ahead;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable
     <section class="col state-col" aria-label="State" data-scrolls tabIndex={0}>
       <div class="side">
-        <StatePanel state={state} before={before} now={now} />
+        <StatePanel state={state} before={before} now={now} taken={taken} isPast={isPast} />
+        {children}
         <TurnPanel state={state} agentName={agentName} now={now} />
         <Credits state={state} now={now} />
         <Buffer state={state} now={now} />
@@ -73,13 +81,21 @@ interface StateProps {
   readonly now: number;
 }
 
-function StatePanel({ state, before, now }: StateProps & { readonly before: RoomState | null }) {
+type StatePanelProps = StateProps & Pick<SideProps, "before" | "taken" | "isPast">;
+
+function StatePanel({ state, before, now, taken, isPast }: StatePanelProps) {
   const word = stateWord(state.attention);
-  const end = state.since === null ? word : `${word}, ${age(now - state.since)}`;
+  const lasts = state.since === null ? word : `${word}, ${age(now - state.since)}`;
+  const past = isPast ? taken : null;
+  const end = past === null ? lasts : `after ${past.event}, ${clockTime(past.at)}`;
   const { guard } = state;
   return (
     <Panel title="State" end={end} bare>
-      <Chart state={state} before={before} />
+      <Chart
+        state={past === null ? state : stateAt(state, past.to)}
+        before={past === null ? before : null}
+        taken={taken}
+      />
       <p class={guard.state === "clear" ? "guard-line" : "guard-line hot"}>
         {guard.state !== "clear" && <Icon name="warn" size={14} />}
         {guardWords(state)}
@@ -87,6 +103,16 @@ function StatePanel({ state, before, now }: StateProps & { readonly before: Room
     </Panel>
   );
 }
+
+/** The state with its places as they were. */
+const stateAt = (state: RoomState, { attention, lock, guard, typing }: RoomPlace): RoomState => ({
+  ...state,
+  attention,
+  lock,
+  guard: { ...state.guard, state: guard },
+  typing,
+  trail: [],
+});
 
 function guardWords({ guard }: RoomState): string {
   const turns = `${guard.consecutive} ${guard.consecutive === 1 ? "turn" : "turns"}`;

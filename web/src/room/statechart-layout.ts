@@ -10,7 +10,7 @@ import type { RoomState } from "../../../src/daemon/api-types/room.ts";
 export const nodeWidth = 71;
 export const nodeHeight = 28;
 export const chartWidth = 368;
-export const chartHeight = 250;
+export const chartHeight = 358;
 
 const column = (n: number): number => 58 + n * 79;
 
@@ -26,7 +26,7 @@ export interface ChartRow {
   readonly y: number;
 }
 
-const rowHeights = { attention: 12, turn: 64, lock: 116, guard: 168, typing: 220 } as const;
+const rowHeights = { attention: 14, turn: 78, lock: 154, guard: 234, typing: 308 } as const;
 export const chartRows: readonly ChartRow[] = Object.entries(rowHeights).map(([name, y]) => ({
   name,
   y,
@@ -57,22 +57,12 @@ export const nodes: readonly ChartNode[] = [
   place("typing.on", "typing", 1),
 ];
 
-/** Short lines between neighbours with a transition. */
-export const edges: readonly string[] = [
-  "M130 78H136",
-  "M209 78H215",
-  "M288 78H294",
-  "M130 130H136",
-  "M288 130H294",
-  "M130 182H136",
-  "M209 182H215",
-];
 /** Brackets from a state to those inside it; blue while it is entered. */
 export const drops = [
-  { from: "attention.engaged", path: "M172.5 41V55M93.5 62v-7H330.5v7" },
+  { from: "attention.engaged", path: "M172.5 42V60M93.5 64v-4H330.5v4" },
 ] as const;
 /** Dashed rules between what runs side by side. */
-export const cuts: readonly number[] = [104, 156, 208];
+export const cuts: readonly number[] = [134, 208, 288];
 
 /** The path of an attention and everything above it: `engaged.running` lights two. */
 export function pathsOf(attention: string): readonly string[] {

@@ -4,6 +4,8 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RoomState } from "../../../src/daemon/api-types/room.ts";
+import type { RoomTransition } from "../../../src/daemon/api-types/room-transitions.ts";
+import { type ChartEdge, type DrawnEdge, drawn, takenEdges, usualEdges } from "./chart-edges.ts";
 import {
   type ChartNode,
   chartHeight,
@@ -11,7 +13,6 @@ import {
   chartWidth,
   cuts,
   drops,
-  edges,
   leftMs,
   leftNodes,
   litNodes,
@@ -43,7 +44,20 @@ function useLeft(state: RoomState, before: RoomState | null): ReadonlySet<string
   return new Set(until.current.keys());
 }
 
-export function Chart({ state, before }: { state: RoomState; before: RoomState | null }) {
+interface ChartProps {
+  readonly state: RoomState;
+  readonly before: RoomState | null;
+  /** The transition that led here. */
+  readonly taken: RoomTransition | null;
+}
+
+const usual = usualEdges.flatMap((edge) => drawn(edge) ?? []);
+const nameOf = ({ from, to }: ChartEdge) => `${from} ${to}`;
+
+export function Chart({ state, before, taken }: ChartProps) {
+  const ways = taken === null ? [] : takenEdges(taken.from, taken.to, taken.event);
+  const lately = ways.flatMap((edge) => drawn(edge) ?? []);
+  const hidden = new Set(lately.map(nameOf));
   const lit = litNodes(state);
   const left = useLeft(state, before);
   const active = nodes.filter(({ id }) => lit.has(id)).map(({ id }) => id);
@@ -54,6 +68,7 @@ export function Chart({ state, before }: { state: RoomState; before: RoomState |
       role="img"
       aria-label={`Active: ${active.join(", ")}`}
     >
+      <Heads />
       {chartRows.map(({ name, y }) => (
         <text key={name} class="row-name" x="0" y={y + nodeHeight / 2} dominant-baseline="central">
           {name}
@@ -62,8 +77,13 @@ export function Chart({ state, before }: { state: RoomState; before: RoomState |
       {cuts.map((y) => (
         <path key={y} class="cut-line" d={`M0 ${y}H${chartWidth}`} />
       ))}
-      {edges.map((path) => (
-        <path key={path} class="edge" d={path} />
+      {usual
+        .filter((edge) => !hidden.has(nameOf(edge)))
+        .map((edge) => (
+          <Edge key={nameOf(edge)} edge={edge} taken={false} />
+        ))}
+      {lately.map((edge) => (
+        <Edge key={nameOf(edge)} edge={edge} taken />
       ))}
       {nodes.map((node) => (
         <Node key={node.id} node={node} look={lookOf(node.id, lit, left)} />
@@ -72,6 +92,46 @@ export function Chart({ state, before }: { state: RoomState; before: RoomState |
         <path key={from} class={lit.has(from) ? "drop live" : "drop"} d={path} />
       ))}
     </svg>
+  );
+}
+
+function Edge({ edge, taken }: { readonly edge: DrawnEdge; readonly taken: boolean }) {
+  const { from, to, event, path, x, y } = edge;
+  return (
+    <g data-edge={`${from} ${to}`} data-taken={taken ? "" : undefined}>
+      <title>{`${event}: ${from} to ${to}${taken ? ", taken last" : ""}`}</title>
+      <path
+        class={taken ? "way-line taken" : "way-line"}
+        d={path}
+        marker-end={taken ? "url(#way-taken)" : "url(#way)"}
+      />
+      <text class={taken ? "way-text taken" : "way-text"} x={x} y={y}>
+        {event}
+      </text>
+    </g>
+  );
+}
+
+/** Heads of the arrows. */
+function Heads() {
+  return (
+    <defs>
+      {["way", "way-taken"].map((id) => (
+        <marker
+          key={id}
+          id={id}
+          viewBox="0 0 6 6"
+          refX="5.5"
+          refY="3"
+          markerWidth="5"
+          markerHeight="5"
+          markerUnits="userSpaceOnUse"
+          orient="auto"
+        >
+          <path class={id === "way" ? "way-head" : "way-head taken"} d="M0 0L6 3L0 6z" />
+        </marker>
+      ))}
+    </defs>
   );
 }
 

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { expectedSchema } from "../../../domain/decision.ts";
 import { limits } from "../../../domain/limits.ts";
 import { roomFrameSchema, roomHistorySchema, roomViewSchema } from "../../api-types/room.ts";
+import { transitionsSchema } from "../../api-types/room-transitions.ts";
 import { labelSchema } from "../../api-types/runtime.ts";
 import { text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
@@ -40,6 +41,17 @@ const readHistory = {
     limit: wholeNumber(historyLinesMax).default(historyLines).describe("at most so many lines"),
   }),
   answer: roomHistorySchema,
+  refuses: ["bad-request", "not-found"],
+} as const;
+const readTransitions = {
+  method: "get",
+  path: "/api/rooms/:key/transitions",
+  summary: "The last transitions of a room's statechart, with the event that took each",
+  params,
+  query: z.object({
+    after: wholeNumber().optional().describe("only those of later journal rows than this"),
+  }),
+  answer: transitionsSchema,
   refuses: ["bad-request", "not-found"],
 } as const;
 const streamRoom = {
@@ -110,6 +122,11 @@ export function roomRoutes({ add }: Endpoints, deps: RouteDeps): void {
     const history = await roomViews.history(checkedKey(key), from, limit);
     if (history === null) throw unknown();
     return history;
+  });
+  add(readTransitions, async ({ params: { key }, query: { after = 0 } }) => {
+    const transitions = await roomViews.transitions(checkedKey(key), after);
+    if (transitions === null) throw unknown();
+    return { transitions: [...transitions] };
   });
   add(labelLine, async ({ params: { key }, body }) => {
     const label = await runtime.label({ key: checkedKey(key), by: "operator", ...body });
