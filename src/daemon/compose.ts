@@ -21,12 +21,15 @@ import { sha256 } from "../adapters/system/digest.ts";
 import { createIds, createRandom } from "../adapters/system/ids.ts";
 import { accountsOf, defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
 import type { Clock, DaemonControl, Ids, Log, Store } from "../domain/ports/index.ts";
+import { oneLine } from "../domain/sanitize.ts";
 import { type ExtraCommand, extrasFor } from "../machines/commands/extension-commands.ts";
 import { menuCommands, type OfferedCommand, offeredCommands } from "../machines/commands/help.ts";
+import type { ConfigState } from "./config/config-source.ts";
 import type { LoadedPlugins } from "./config/plugins.ts";
 import type { Registry } from "./config/registry.ts";
 import type { SkillRegistry } from "./config/skills.ts";
 import { createInspector, type Inspector } from "./inspector/inspector.ts";
+import { createNeeds, type Needs } from "./needs/needs.ts";
 import { logReader } from "./observability/event-log.ts";
 import { createHealth, type HealthService } from "./observability/health.ts";
 import { createMetrics, type Metrics } from "./observability/metrics.ts";
@@ -59,6 +62,7 @@ export interface ServicePorts {
   readonly inspectorUrl: string;
   /** The current config. */
   readonly config: () => EarshotConfig;
+  readonly configState: ConfigState;
   readonly skills: SkillRegistry;
   /** Settings that owners may change from a chat. */
   readonly control: DaemonControl;
@@ -79,6 +83,7 @@ export interface Services {
   readonly roomList: RoomList;
   readonly search: Search;
   readonly health: HealthService;
+  readonly needs: Needs;
   readonly inspector: Inspector;
   readonly skills: SkillRegistry;
   /** Commands of the page and the terminal, for completion. */
@@ -108,6 +113,7 @@ export function composeServices(ports: ServicePorts): Services {
     status: () => runtime.status(),
     conversations: () => store.conversationCount(),
     connections: () => connections.states(),
+    needs: () => views.needs.count(),
   });
   const connections: Connections = connectionsOf(ports, events, () => runtime);
   const media = openMediaService({
@@ -157,12 +163,12 @@ export function composeServices(ports: ServicePorts): Services {
   const tuneLabels = createTuneLabels({ store, config });
   const commands = () => (config().commands.text ? offeredCommands(extensionCommands(ports)) : []);
   const main = { events, metrics, runtime, connections, webchat, speech, inspector };
-  const views = viewsOf(ports, runtime, connections);
+  const views: Views = viewsOf(ports, runtime, connections);
   listen(ports, main, views);
   return { ...main, ...views, whatIf, tuneLabels, skills, commands };
 }
 
-type Views = Pick<Services, "roomViews" | "roomList" | "health" | "search">;
+type Views = Pick<Services, "roomViews" | "roomList" | "health" | "needs" | "search">;
 
 /** The read models of the pages. */
 function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections): Views {
@@ -175,14 +181,27 @@ function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections
     counts: () => runtime.count(),
   });
   const titleOf = (key: string) => roomList.load().then(() => roomList.titleOf(key));
+  const { channels } = ports.registry;
+  const needs = createNeeds({
+    clock,
+    store,
+    config,
+    runtime,
+    configState: ports.configState,
+    layers: ports.control.layers,
+    connections: () => connections.states(),
+    retryConnection: (channel, account) => connections.retry(channel, account),
+    nameOf: (channel) => channels.get(channel)?.meta.name ?? oneLine(channel),
+    rooms: roomList,
+  });
   const health = createHealth({
     clock,
     log,
-    store,
     version,
     config,
     roomList,
-    channels: ports.registry.channels,
+    channels,
+    needs: needs.read,
     status: () => runtime.status(),
     connections: () => connections.states(),
     storePath: storeFileOf(ports),
@@ -190,19 +209,20 @@ function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections
   const common = { store, clock, log, config, titleOf };
   const path = searchFileOf(config(), ports.stateDir);
   const search = createSearch({ ...common, path });
-  return { roomList, health, search, roomViews: createRoomViews(common) };
+  return { roomList, health, needs, search, roomViews: createRoomViews(common) };
 }
 
 /** Adds the listeners, in this order: the log names the trace of a line, so traces come before it. */
 function listen(
   { log, config, traces }: ServicePorts,
   { events, metrics, speech }: Pick<Services, "events" | "metrics" | "speech">,
-  { roomViews, roomList, search }: Views,
+  { roomViews, roomList, needs, search }: Views,
 ): void {
   const { applied, line } = roomViews;
   events.add({ applied, labelled: applied, line });
   events.add(roomList.listener);
   events.add(search.listener);
+  events.add(needs.listener);
   events.add({ line: speech.line });
   events.add(metrics.listener);
   if (traces !== null) events.add(traces.listener);

@@ -232,6 +232,7 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
     stateDir,
     parse: registry,
     log: log.log,
+    now: () => clock.now(),
   });
   closers.push(() => source.close());
   const current = createCurrentConfig(await prepareConfig(source.config(), env, log, options));
@@ -256,6 +257,7 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
     readToken,
     inspectorUrl: options.inspectorUrl ?? statelyInspector,
     config: current.config,
+    configState: source.state,
     control: daemonControl(options, source, createWorkspaces(baseDir, stateDir), closers),
   });
   const readiness = { problem: "starting" };

@@ -7,9 +7,14 @@ import { blocksOf, manual, type Page, root } from "../support/docs.ts";
 
 type Add = (program: Command) => void;
 
-const folders = ["commands", "commands/unasked", "commands/quality", "commands/search", "chat"].map(
-  (name) => join(root, "src/daemon/cli", name),
-);
+const folders = [
+  "commands",
+  "commands/unasked",
+  "commands/quality",
+  "commands/search",
+  "commands/needs",
+  "chat",
+].map((name) => join(root, "src/daemon/cli", name));
 const program = new Command("earshot").option("--version").option("--help");
 for (const path of folders.flatMap((folder) =>
   readdirSync(folder)

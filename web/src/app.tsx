@@ -6,6 +6,7 @@
  */
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { useNeeds } from "./health/use-needs.ts";
 import { Help } from "./help.tsx";
 import type { Link } from "./lib/connection-state.ts";
 import { useKeys } from "./lib/keys.ts";
@@ -43,6 +44,8 @@ export function App({ token }: { readonly token: string | null }) {
     "g h": () => navigate("/health"),
   });
   useEffect(() => setLink(connecting), [route.page]);
+  const { needs, more } = useNeeds(token ?? "", token !== null && link.state === "live");
+  const count = needs.length + more;
   const refused = link.state === "refused";
   const tab = tabs.find(({ page }) => page === tabOf(route))?.title ?? "";
   const title = route.page === "search" ? "Search" : tab;
@@ -64,6 +67,12 @@ export function App({ token }: { readonly token: string | null }) {
           {tabs.map(({ page, path, title: name }) => (
             <a key={path} href={path} {...(page === tabOf(route) && { "aria-current": "page" })}>
               {name}
+              {page === "health" && count > 0 && (
+                <span class="need-count">
+                  {count}
+                  <span class="sr">{count === 1 ? " thing needs you" : " things need you"}</span>
+                </span>
+              )}
             </a>
           ))}
         </nav>

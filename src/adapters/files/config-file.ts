@@ -237,6 +237,8 @@ export async function readConfigSections(
 export interface ConfigWatchOptions extends ConfigFileOptions {
   /** Called with a valid config that differs from the last, and the changed paths. */
   readonly changed: (loaded: LoadedConfig, paths: readonly string[]) => void | Promise<void>;
+  /** Called with each valid file, before it is applied, also if nothing differs. */
+  readonly read?: (loaded: LoadedConfig) => void;
   /** Called when the file is invalid or could not be applied; the last good config stays. */
   readonly refused: (error: unknown) => void;
   /** Quiet time after the last write. @default 100 */
@@ -262,6 +264,7 @@ export async function watchConfigFile(
   const reload = async () => {
     try {
       const loaded = await readConfigFile(first.path, options);
+      options.read?.(loaded);
       const paths = changedPaths(good.config, loaded.config);
       if (paths.length === 0) return;
       await options.changed(loaded, paths);

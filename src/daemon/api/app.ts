@@ -20,6 +20,7 @@ import { healthPageRoutes } from "./routes/health-page.ts";
 import { hookRoutes } from "./routes/hooks.ts";
 import { inboundRoutes } from "./routes/inbound.ts";
 import { inspectRoutes } from "./routes/inspect.ts";
+import { needsRoutes } from "./routes/needs/needs.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { recordRoutes } from "./routes/record.ts";
 import { retryRoutes } from "./routes/retry.ts";
@@ -73,6 +74,7 @@ export function createApp(
     recordRoutes,
     searchRoutes,
     healthPageRoutes,
+    needsRoutes,
     roomRoutes,
     roomActionRoutes,
     whatIfRoutes,

@@ -20,6 +20,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
   [["init"], async () => (await import("./commands/init.ts")).addInitCommand],
   [["doctor"], async () => (await import("./commands/doctor.ts")).addDoctorCommand],
   [["status", "channels"], async () => (await import("./commands/status.ts")).addStatusCommands],
+  [["needs"], async () => (await import("./commands/needs/needs.ts")).addNeedsCommand],
   [["sessions"], async () => (await import("./commands/sessions.ts")).addSessionsCommand],
   [["inspect"], async () => (await import("./commands/inspect.ts")).addInspectCommand],
   [["replay"], async () => (await import("./commands/replay.ts")).addReplayCommand],

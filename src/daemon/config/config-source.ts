@@ -7,6 +7,7 @@
  */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import {
   type ConfigWatch,
   configFromText,
@@ -20,10 +21,11 @@ import {
   judgesOf,
   type ParseOptions,
 } from "../../domain/config/index.ts";
-import { withChatOverrides } from "../../domain/config/parse/chat-overrides.ts";
+import { overridePath, withChatOverrides } from "../../domain/config/parse/chat-overrides.ts";
 import { findingText } from "../../domain/config-finding.ts";
 import { EarshotError } from "../../domain/errors.ts";
-import type { ChatOverride, ConfigLayers, Log } from "../../domain/ports/index.ts";
+import type { Millis } from "../../domain/message.ts";
+import type { ChatOverride, ConfigLayers, LayerName, Log } from "../../domain/ports/index.ts";
 import { noFacts } from "../checks/check.ts";
 import { checkConfig } from "../checks/config-checks.ts";
 import {
@@ -33,9 +35,27 @@ import {
   readOverrides,
 } from "./chat-overrides.ts";
 
+/** A config file that was refused; the last valid one is in force. */
+export interface RefusedConfig {
+  readonly path: string;
+  readonly error: string;
+  readonly since: Millis;
+}
+
+/** What a person should know about the config in force. */
+export interface ConfigState {
+  /** The file that is watched, also if there is none yet. */
+  readonly file: string;
+  /** Null: the newest file is in force. */
+  refused(): RefusedConfig | null;
+  /** Overrides that hide another value in the file. */
+  hiding(): readonly (ChatOverride & { readonly layer: LayerName })[];
+}
+
 export interface ConfigSource {
   /** Null: the embedded defaults. */
   readonly path: string | null;
+  readonly state: ConfigState;
   config(): EarshotConfig;
   /** Calls with every valid new config, one after the other. */
   watch(changed: (config: EarshotConfig) => Promise<void>): Promise<void>;
@@ -52,6 +72,7 @@ export interface ConfigSourceOptions {
   readonly stateDir: string;
   readonly parse: ParseOptions;
   readonly log: Log;
+  readonly now: () => Millis;
 }
 
 /** The config file that applies, or null: the defaults do. A named file counts even if it is missing. */
@@ -103,6 +124,16 @@ export async function readWithOverrides(
   return { path: noFile(stateDir), warnings: [], ...configFromText("{}", source, options) };
 }
 
+/** Whether the file sets something else at the place of an override. */
+function hidesAnother(raw: unknown, { path, value }: ChatOverride): boolean {
+  let there = raw;
+  for (const step of overridePath(path)) {
+    if (typeof there !== "object" || there === null || !Object.hasOwn(there, step)) return false;
+    there = (there as Readonly<Record<string, unknown>>)[step];
+  }
+  return !isDeepStrictEqual(there, value);
+}
+
 /** Why an override is refused, without the file's path and line: it is not written there. */
 function refusalOf(error: unknown): unknown {
   if (!(error instanceof ConfigError)) return error;
@@ -148,6 +179,8 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
     taking = done.catch(() => undefined);
     return done;
   };
+  let raw: unknown = first.raw;
+  let refused: RefusedConfig | null = null;
   const layers: OverrideLayers = createLayers(
     {
       stateDir,
@@ -171,6 +204,17 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
   return {
     path,
     layers,
+    state: {
+      file: first.path,
+      refused: () => refused,
+      hiding: () =>
+        (["set", "debug"] as const).flatMap((layer) =>
+          layers
+            .overrides(layer)
+            .filter((override) => hidesAnother(raw, override))
+            .map((override) => ({ ...override, layer })),
+        ),
+    },
     config: () => withBaseDir(first.config, first.path),
     async problem() {
       const wrong = await readWithOverrides(
@@ -191,16 +235,20 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
         env,
         parse,
         over: (raw) => withChatOverrides(raw, layers.all()),
+        read(loaded) {
+          raw = loaded.raw;
+          refused = null;
+        },
         async changed({ config }, paths) {
           await take(config);
           log("info", "config.changed", { path: first.path, paths });
         },
-        refused: (error) =>
-          log("error", "config.refused", {
-            path: first.path,
-            error: error instanceof EarshotError ? error.message : String(error),
-            running: "the last good config",
-          }),
+        refused(cause) {
+          const error = cause instanceof EarshotError ? cause.message : String(cause);
+          refused = { path: first.path, error, since: options.now() };
+          const running = "the last good config";
+          log("error", "config.refused", { path: first.path, error, running });
+        },
       });
     },
     close: async () => watching?.close(),

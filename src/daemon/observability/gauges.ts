@@ -19,6 +19,8 @@ export interface GaugePorts {
   readonly conversations?: () => Promise<number>;
   /** @default none */
   readonly connections?: () => readonly ConnectionStatus[];
+  /** Number of problems that need a person. @default 0 */
+  readonly needs?: () => Promise<number>;
 }
 
 /** Sets an instrument to its current value. */
@@ -49,6 +51,7 @@ export function readersOf(ports: GaugePorts): ReadonlyMap<string, Reader> {
   show("journal_last_seq", ({ store }) => store.lastSeq);
   show("journal_failing", ({ store }) => (store.failing ? 1 : 0));
   show("quarantined", ({ quarantined }) => quarantined.length);
+  show("needs", async () => (await ports.needs?.()) ?? 0);
   show("hosts_ready", ({ hosts }) => hosts.filter(({ state }) => state === "ready").length);
   show("host_restarts_total", ({ hosts }) => sum(hosts, ({ restarts }) => restarts));
   show("host_refused_total", ({ hosts }) => sum(hosts, ({ refused = 0 }) => refused));

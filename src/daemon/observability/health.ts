@@ -4,13 +4,13 @@
  */
 import { stat } from "node:fs/promises";
 import type { ConnectionStatus } from "../../actors/channels/account-connection.ts";
-import { givenUp } from "../../actors/outbox/types.ts";
 import type { RuntimeStatus } from "../../actors/protocol/runtime.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Millis } from "../../domain/message.ts";
-import type { ChannelDefinition, Clock, Log, OutboxRow, Store } from "../../domain/ports/index.ts";
-import { oneLine, plainText } from "../../domain/sanitize.ts";
-import type { Health, HealthConnection, HealthSlots, Need } from "../api-types/health.ts";
+import type { ChannelDefinition, Clock, Log } from "../../domain/ports/index.ts";
+import { oneLine } from "../../domain/sanitize.ts";
+import type { Health, HealthConnection, HealthSlots } from "../api-types/health.ts";
+import type { NeedsAnswer } from "../api-types/needs.ts";
 
 /** What the list of rooms knows. */
 export interface RoomFacts {
@@ -20,18 +20,15 @@ export interface RoomFacts {
   duplicatesOf(channel: string, account: string): number;
   /** Copies of messages received since the start. */
   readonly duplicates: number;
-  /** A room's name for people; complete once `load` has read the store. */
-  titleOf(key: string): string;
-  load(): Promise<void>;
 }
 
 export interface HealthPorts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly store: Pick<Store, "outboxByState">;
   readonly version: string;
   readonly config: () => EarshotConfig;
   readonly channels: ReadonlyMap<string, ChannelDefinition>;
+  readonly needs: () => Promise<NeedsAnswer>;
   readonly status: () => RuntimeStatus;
   readonly connections: () => readonly ConnectionStatus[];
   readonly roomList: RoomFacts;
@@ -46,10 +43,7 @@ export interface HealthService {
 }
 
 const readMs = 1_000;
-const needsShownMax = 50;
 const textShownUnitsMax = 160;
-/** Longer than other texts, because the cause is at the end of the error. */
-const causeShownUnitsMax = 320;
 
 export function createHealth(ports: HealthPorts): HealthService {
   const { clock } = ports;
@@ -59,13 +53,13 @@ export function createHealth(ports: HealthPorts): HealthService {
   async function read(): Promise<Health> {
     const status = ports.status();
     const connections = ports.connections();
-    const needs = await needsOf(ports, status, connections, nameOf);
+    const { needs, more } = await ports.needs();
     return {
       now: clock.now(),
       version: ports.version,
       startedAt,
-      needs: needs.slice(0, needsShownMax),
-      more: Math.max(0, needs.length - needsShownMax),
+      needs,
+      more,
       connections: connections.map(
         (connection): HealthConnection => ({
           ...connection,
@@ -110,73 +104,6 @@ export function createHealth(ports: HealthPorts): HealthService {
       };
     },
   };
-}
-
-async function needsOf(
-  { store, roomList }: HealthPorts,
-  status: RuntimeStatus,
-  connections: readonly ConnectionStatus[],
-  nameOf: (channel: string) => string,
-): Promise<Need[]> {
-  const rows = await store.outboxByState(["in-doubt", "dead"], 2 * needsShownMax);
-  if (rows.length + status.quarantined.length > 0) await roomList.load();
-  const deliveries = rows.flatMap((row): Need[] => deliveryOf(row, roomList) ?? []);
-  const halted = connections.filter(({ state }) => state === "halted");
-  return [
-    ...(status.problem === null ? [] : [{ kind: "daemon", problem: status.problem } as const]),
-    ...deliveries,
-    ...halted.map(
-      ({ channel, account, since, detail }): Need => ({
-        kind: "connection",
-        channel,
-        account,
-        since,
-        name: nameOf(channel),
-        detail: detail === null ? null : oneLine(detail, textShownUnitsMax),
-      }),
-    ),
-    ...status.quarantined.map(
-      ({ key, seq, at, tries, error }): Need => ({
-        kind: "quarantine",
-        key,
-        seq,
-        at,
-        tries,
-        room: roomList.titleOf(key),
-        error: oneLine(error, causeShownUnitsMax),
-      }),
-    ),
-    ...status.unsaid.map(
-      ({ name, origin, due, why }): Need => ({
-        kind: "schedule",
-        name,
-        origin,
-        due,
-        why: oneLine(why, causeShownUnitsMax),
-      }),
-    ),
-  ];
-}
-
-/**
- * A failed reaction needs no attention, nor does a delivery that was given up on request.
- */
-function deliveryOf(row: OutboxRow, { titleOf }: Pick<RoomFacts, "titleOf">): [Need] | null {
-  const { id, key, kind, state, createdAt, body, error } = row;
-  if (kind === "react" || kind === "unreact" || error?.startsWith(givenUp)) return null;
-  if (state !== "in-doubt" && state !== "dead") return null;
-  const { text } = JSON.parse(body) as { text?: string };
-  const need: Need = {
-    kind: "delivery",
-    id,
-    state,
-    key,
-    room: titleOf(key),
-    at: createdAt,
-    text: oneLine(plainText(text ?? ""), textShownUnitsMax),
-    error: error === null ? null : oneLine(error, textShownUnitsMax),
-  };
-  return [need];
 }
 
 function slotsOf({ agents }: EarshotConfig, { lanes: slots }: RuntimeStatus): HealthSlots[] {

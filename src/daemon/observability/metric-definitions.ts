@@ -266,6 +266,13 @@ export const metricTable = [
     help: "Conversations newer than their stored snapshot.",
   },
   {
+    name: "needs",
+    type: "gauge",
+    unit: "problems",
+    labels: {},
+    help: "Problems that need a person, as `earshot needs` lists them.",
+  },
+  {
     name: "quarantined",
     type: "gauge",
     unit: "events",

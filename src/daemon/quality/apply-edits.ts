@@ -45,7 +45,8 @@ export function textWith(text: string, edits: readonly Edit[]): string {
   return changed;
 }
 
-function withValue(text: string, path: Path, after: unknown): string {
+/** The text with one value changed or added; all else stays as it is. */
+export function withValue(text: string, path: Path, after: unknown): string {
   let place: Place = placesIn(text);
   for (const [depth, step] of path.entries()) {
     const below = place.below?.get(step);
@@ -59,7 +60,7 @@ function withValue(text: string, path: Path, after: unknown): string {
 function withMember(text: string, { start, end, below }: Place, path: Path, after: unknown) {
   const [step, ...rest] = path;
   const value = textOf(nested(rest, after));
-  const member = typeof step === "number" ? value : `${step}: ${value}`;
+  const member = typeof step === "number" ? value : `${keyOf(step ?? "")}: ${value}`;
   const inside = text.slice(start + 1, end - 1);
   const [, indent] = /^[^\S\n]*\n([^\S\n]*)(?=\S)/u.exec(inside) ?? [];
   const isEmpty = below === null || below.size === 0;
@@ -80,10 +81,14 @@ function nested([step, ...rest]: Path, after: unknown): unknown {
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(textOf).join(", ")}]`;
   if (!isPlain(value)) return JSON5.stringify(value, { quote: '"' });
+  if (Object.keys(value).length === 0) return "{}";
   return `{ ${Object.entries(value)
-    .map(([key, one]) => `${key}: ${textOf(one)}`)
+    .map(([key, one]) => `${keyOf(key)}: ${textOf(one)}`)
     .join(", ")} }`;
 }
+
+/** In quotes where it has to be. */
+const keyOf = (key: string) => (/^[A-Za-z_$][\w$]*$/u.test(key) ? key : JSON.stringify(key));
 
 /** The same value with keys in one order. */
 function sorted(value: unknown): unknown {

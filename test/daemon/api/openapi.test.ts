@@ -83,6 +83,7 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
       post({ id: "m1", expected: "observe" }),
     ],
     "GET /api/health": ["/api/health"],
+    "GET /api/needs": ["/api/needs"],
     "GET /api/health/live": ["/api/health/live"],
     "GET /api/status": ["/api/status"],
     "GET /api/channels": ["/api/channels"],
@@ -141,6 +142,7 @@ type Call = readonly [path: string, init?: RequestInit];
  * documented refusal is checked; test/daemon/api has tests of their successes.
  */
 const refused: Readonly<Record<string, Call>> = {
+  "POST /api/needs/{id}/{action}": ["/api/needs/none/allow", post()],
   "POST /api/outbox/{id}/resend": ["/api/outbox/none:0/resend", post()],
   "POST /api/outbox/{id}/drop": ["/api/outbox/none:0/drop", post()],
   "POST /api/channels/{channel}/{account}/retry": ["/api/channels/none/none/retry", post()],

@@ -104,6 +104,7 @@ export async function startSmallServer() {
       titleOf: async (key) => key,
       path: null,
     }),
+    needs: { read: async () => ({ needs: [], more: 0 }), act: async () => "unknown" as const },
     roomViews: createRoomViews({
       store,
       clock,

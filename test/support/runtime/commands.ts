@@ -7,6 +7,7 @@ import { addConfigCommand } from "../../../src/daemon/cli/commands/config.ts";
 import { addDoctorCommand } from "../../../src/daemon/cli/commands/doctor.ts";
 import { addInitCommand } from "../../../src/daemon/cli/commands/init.ts";
 import { addInspectCommand } from "../../../src/daemon/cli/commands/inspect.ts";
+import { addNeedsCommand } from "../../../src/daemon/cli/commands/needs/needs.ts";
 import { addOutboxCommand } from "../../../src/daemon/cli/commands/outbox.ts";
 import { addRecordCommand } from "../../../src/daemon/cli/commands/record.ts";
 import { addReplayCommand } from "../../../src/daemon/cli/commands/replay.ts";
@@ -32,6 +33,7 @@ export async function earshot(
     addDoctorCommand,
     addInitCommand,
     addInspectCommand,
+    addNeedsCommand,
     addOutboxCommand,
     addRecordCommand,
     addReplayCommand,

@@ -5,6 +5,7 @@
  * refusal of the daemon is shown there as well.
  */
 import { useEffect, useState } from "preact/hooks";
+import type { Need } from "../../../src/daemon/api-types/needs.ts";
 import { ApiError, ask } from "../lib/api.ts";
 
 export interface Act {
@@ -71,5 +72,14 @@ export function Acts({ acts, token, version }: ActsProps) {
     </>
   );
 }
+
+/** The buttons of what needs a person. */
+export const actsOf = ({ id, acts }: Pick<Need, "id" | "acts">): readonly Act[] =>
+  acts.map(({ action, label, question, back }) => ({
+    label,
+    path: `/api/needs/${encodeURIComponent(id)}/${encodeURIComponent(action)}`,
+    ...(question === null ? {} : { question }),
+    ...(back === null ? {} : { back }),
+  }));
 
 const focused = (button: HTMLButtonElement | null) => button?.focus();

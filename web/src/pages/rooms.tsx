@@ -5,7 +5,10 @@
  * ages and countdowns continue by themselves.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Need } from "../../../src/daemon/api-types/needs.ts";
 import type { RoomRow, RoomsPageAnswer } from "../../../src/daemon/api-types/rooms.ts";
+import { Acts, actsOf } from "../health/actions.tsx";
+import { useNeeds } from "../health/use-needs.ts";
 import { ask, newestOnly } from "../lib/api.ts";
 import { useChannelNames } from "../lib/channel-names.ts";
 import { amount } from "../lib/format.ts";
@@ -27,6 +30,7 @@ const titles: Readonly<Record<Filter, string>> = {
 };
 
 const findUnitsMax = 200;
+const refusedShownMax = 5;
 const ignore = () => undefined;
 const nowhere = () => null;
 
@@ -107,7 +111,7 @@ export function RoomsPage({ token, onLink }: PageProps) {
       {places.total === 0 && model.ready && (
         <section class="panel">
           {filter === "all" && find === "" ? (
-            <NoRoom />
+            <NoRoom token={token} />
           ) : (
             <NoMatch find={find} filter={filter} asleep={asleep} searched={found.rows !== null} />
           )}
@@ -143,7 +147,10 @@ function FilterSwitch({ filter, counts, onFilter }: FilterSwitchProps) {
 }
 
 /** Nobody has written where the agent can hear. */
-function NoRoom() {
+function NoRoom({ token }: { readonly token: string }) {
+  const { needs } = useNeeds(token, true);
+  const refused = needs.flatMap((need) => (need.kind === "refused" ? [need] : []));
+  if (refused.length > 0) return <OnlyRefused needs={refused} token={token} />;
   return (
     <div class="empty">
       <h2>No room yet</h2>
@@ -158,6 +165,35 @@ function NoRoom() {
       </div>
       <p class="small muted">
         In a terminal, <code>earshot init</code> connects a channel.
+      </p>
+    </div>
+  );
+}
+
+type RefusedNeed = Extract<Need, { kind: "refused" }>;
+
+/** Messages arrive, but access policy refuses all of them. */
+function OnlyRefused({ needs, token }: { needs: readonly RefusedNeed[]; token: string }) {
+  const groups = needs.filter(({ what }) => what === "group").length;
+  const people = needs.length - groups;
+  const named = [
+    ...(groups === 0 ? [] : [groups === 1 ? "1 group" : `${groups} groups`]),
+    ...(people === 0 ? [] : [people === 1 ? "1 person" : `${people} people`]),
+  ].join(" and ");
+  return (
+    <div class="empty">
+      <h2>No room yet</h2>
+      <p>
+        Messages arrive, but {named} {needs.length === 1 ? "is" : "are"} not on the list.
+      </p>
+      {needs.slice(0, refusedShownMax).map(({ id, room, name, at, acts }) => (
+        <div key={id} class="acts">
+          <bdi>{name ?? room}</bdi>
+          <Acts acts={actsOf({ id, acts })} token={token} version={at} />
+        </div>
+      ))}
+      <p class="small muted">
+        <a href="/health">Health</a> lists what needs you.
       </p>
     </div>
   );

@@ -20,6 +20,7 @@ import type { StreamLine } from "../../../domain/stream.ts";
 import type { OfferedCommand } from "../../../machines/commands/help.ts";
 import type { ClientAddresses } from "../../http/client-address.ts";
 import type { Inspector } from "../../inspector/inspector.ts";
+import type { Needs } from "../../needs/needs.ts";
 import type { HealthService } from "../../observability/health.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import type { TuneLabels } from "../../quality/tune-labels.ts";
@@ -55,6 +56,7 @@ export interface RouteDeps {
   /** The hook of an account; null: it has none. */
   hook(channel: string, account: string): ChannelHook | null;
   readonly health: HealthService;
+  readonly needs: Pick<Needs, "read" | "act">;
   /** Inspects conversations. */
   readonly inspector: Pick<Inspector, "tickets" | "page">;
   /** The list of rooms. */

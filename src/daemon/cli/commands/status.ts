@@ -7,6 +7,7 @@ import type { HostStatus, RuntimeStatus } from "../../../actors/protocol/runtime
 import type { ChannelCapabilities } from "../../../domain/ports/index.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { causeText } from "../../../domain/stream.ts";
+import type { NeedsAnswer } from "../../api-types/needs.ts";
 import { askDaemon, callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
 import {
   action,
@@ -80,7 +81,8 @@ async function status(options: JsonOptions): Promise<void> {
   if (now === null) return;
   process.exitCode = now.ready ? 0 : 1;
   if (options.json === true) return printJson(now);
-  print(rowsText(rowsOf(daemon, now)));
+  const answer = await callApi<NeedsAnswer>(daemon, "/api/needs");
+  print(rowsText([...rowsOf(daemon, now), ...needsRow(answer)]));
 }
 
 /** A row, and the state that selects its colour. */
@@ -128,6 +130,14 @@ function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row
       ({ name, due, why }): Row => ["unsaid", `${name} of ${minuteOf(due)}: ${why}`, "broken"],
     ),
   ];
+}
+
+function needsRow(answer: NeedsAnswer | null): Row[] {
+  const [first, ...others] = answer?.needs ?? [];
+  if (first === undefined) return [];
+  const more = others.length + (answer?.more ?? 0);
+  const text = more === 0 ? first.title : `${first.title}, and ${more} more`;
+  return [["needs you", `${text}: earshot needs`, "broken"]];
 }
 
 function redeliveredRow({ redelivered }: StatusAnswer["ingress"]): Row[] {

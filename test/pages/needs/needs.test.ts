@@ -1,0 +1,87 @@
+/**
+ * What needs a person, in a real Chromium on a real daemon: a count on the Health tab of every page,
+ * the empty list of rooms, the buttons by keyboard only; axe finds nothing wrong.
+ */
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { group, type LiveDaemon, person, toScout } from "../../support/daemon/live-daemon.ts";
+import { violations } from "../../support/pages/axe.ts";
+import { haveChromium, type PageOptions } from "../../support/pages/chromium.ts";
+import { outsideWindow } from "../../support/pages/page-checks.ts";
+import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
+
+const hostile = '<img src=x onerror="alert(1)"> \u202eevil';
+
+describe.skipIf(!haveChromium)("needs you", () => {
+  const rig = createPagesRig();
+
+  async function daemonWithRefused(...titles: readonly string[]): Promise<LiveDaemon> {
+    const daemon = await rig.daemon({ access: { groupPolicy: "allowlist" } });
+    await daemon.start();
+    for (const title of titles)
+      await daemon.say({
+        chat: { ...group("g"), id: `id-${titles.indexOf(title)}`, title },
+        text: "hello",
+        outside: true,
+        author: person("Ann"),
+        ...toScout,
+      });
+    return daemon;
+  }
+  async function open(daemon: LiveDaemon, path: string, options: PageOptions = {}): Promise<Page> {
+    const page = await rig.open(daemon.address(path), options);
+    await page.getByText("Live", { exact: true }).waitFor();
+    return page;
+  }
+  const tab = (page: Page, name: RegExp) =>
+    page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name });
+
+  test("the tab of every page has the count, and the empty list of rooms names the group", async () => {
+    const daemon = await daemonWithRefused(hostile);
+    for (const path of ["/chat", "/replay", "/health", "/"]) {
+      const page = await open(daemon, path);
+      await tab(page, /^Health\s+1\s+thing needs you$/).waitFor();
+      await page.context().close();
+    }
+    const page = await open(daemon, "/");
+    await page.getByText("Messages arrive, but 1 group is not on the list.").waitFor();
+    expect(await page.locator(".empty bdi").textContent()).toContain("<img src=x");
+    expect(await page.locator(".empty img").count()).toBe(0);
+    expect(await violations(page, "everything")).toEqual([]);
+    await page.getByRole("button", { name: "Allow this group" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("You can try the rules").waitFor();
+    await tab(page, /^Health$/).waitFor();
+    await daemon.say({
+      chat: { ...group("g"), id: "id-0", title: "garden" },
+      text: "hello",
+      outside: true,
+      author: person("Ann"),
+      ...toScout,
+    });
+    await page.getByText("garden").first().waitFor();
+  });
+
+  test("Health lists each with its buttons, wide and narrow, light and dark", async () => {
+    const daemon = await daemonWithRefused("Kitchen", hostile.repeat(5), "Shed");
+    for (const width of [1_440, 390])
+      for (const colorScheme of ["light", "dark"] as const) {
+        const page = await open(daemon, "/health", { width, colorScheme });
+        const needs = page.getByRole("region", { name: "Needs you" }).locator(".need");
+        await soon(() => needs.count()).toBe(3);
+        await tab(page, /^Health\s+3\s+things need you$/).waitFor();
+        expect(await violations(page, "everything")).toEqual([]);
+        expect(await outsideWindow(page)).toEqual([]);
+        if (process.env.EARSHOT_SHOTS !== undefined)
+          await page.screenshot({
+            path: `${process.env.EARSHOT_SHOTS}-${width}-${colorScheme}.png`,
+          });
+      }
+    const page = await open(daemon, "/health");
+    const kitchen = page.locator(".need", { hasText: "A group is not on the list: Kitchen" });
+    await kitchen.getByRole("button", { name: "Ignore" }).focus();
+    await page.keyboard.press("Enter");
+    await kitchen.waitFor({ state: "detached" });
+    await tab(page, /^Health\s+2\s+things need you$/).waitFor();
+  });
+});
