@@ -77,6 +77,9 @@ export const limits = {
   transcriptUnitsCachedMax: 33_554_432,
   /** Conversations of one host whose agent answers with another model than it was asked for. */
   fallbacksKnownMax: 1_000,
+  /** Turns whose input is kept for `earshot prompt`, and the UTF-16 units of all of them. */
+  promptsKeptMax: 200,
+  promptUnitsKeptMax: 8_388_608,
   /** Session files whose last line is remembered, so appending needs no read. */
   sessionFilesKnownMax: 10_000,
 

@@ -39,7 +39,7 @@ import type { RoomOperator } from "./room-actions.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
 import type { ScheduleOperator, UnsaidEntry } from "./schedules.ts";
 import type { Speech, SpeechTaken } from "./speech.ts";
-import type { Label, Why } from "./why.ts";
+import type { Label, SentPrompt, Why } from "./why.ts";
 
 /** Reads of a room that a connected account can make; both end within 10 s. */
 export interface FirstReads {
@@ -329,6 +329,8 @@ export interface Runtime extends RoomOperator {
   uninspect(reader: number): void;
   /** With `seq` only about that row of the journal. */
   why(messageId: string, seq?: number): Promise<readonly Why[]>;
+  /** What agents were given to answer this message, of the newest turns since the start. */
+  prompts(messageId: string): readonly SentPrompt[];
   status(): RuntimeStatus;
   /** Resolves when nothing is in progress but timers and open sends. */
   settled(): Promise<void>;

@@ -7,7 +7,8 @@ import type {
   Verdict,
 } from "../../domain/decision.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
-import type { TurnLevels } from "../../domain/session.ts";
+import type { TranscriptEntry } from "../../domain/ports/index.ts";
+import type { ThinkingLevel, TurnLevels } from "../../domain/session.ts";
 import type { FailureCause } from "../../domain/stream.ts";
 import type { JudgeAnswered } from "../../machines/events/events.ts";
 
@@ -70,4 +71,25 @@ export interface Why {
       readonly error?: string;
     }[];
   };
+}
+
+/** What an agent was given for a turn. */
+export interface SentPrompt {
+  readonly key: string;
+  readonly turnId: string;
+  readonly turn: number;
+  readonly attempt: number;
+  readonly agentId: string;
+  readonly at: Millis;
+  /** Platform ids of the messages that the turn answers. */
+  readonly messages: readonly string[];
+  readonly system: string;
+  readonly transcript: readonly TranscriptEntry[];
+  readonly prompt: string;
+  /** The requested model; null: the configured one. */
+  readonly model: string | null;
+  readonly thinking: ThinkingLevel;
+  readonly images: readonly { readonly mime: string; readonly name: string }[];
+  /** Names of the tools offered; absent: all. */
+  readonly tools?: readonly string[];
 }

@@ -47,6 +47,7 @@ import { createMedia } from "../turns/media.ts";
 import { createOutgoing } from "../turns/outgoing.ts";
 import { readOverheard } from "../turns/read-messages.ts";
 import { reportRows } from "../turns/report-rows.ts";
+import { createSentPrompts } from "../turns/sent-prompts.ts";
 import { createTurnSlots } from "../turns/turn-slots.ts";
 import { eventLoop } from "../util/scheduling.ts";
 import { createApprovalService, createExecutor } from "./command-assembly.ts";
@@ -273,6 +274,7 @@ class Assembly {
       heartbeats,
       judges,
       failing,
+      sent: createSentPrompts(clock, () => configs.current()),
       schedules,
       speaker,
       hooks,

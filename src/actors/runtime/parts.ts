@@ -31,6 +31,7 @@ import type { FailingAgents } from "../turns/failing-agents.ts";
 import type { Heartbeats } from "../turns/heartbeats.ts";
 import type { Media } from "../turns/media.ts";
 import type { Outgoing } from "../turns/outgoing.ts";
+import type { SentPrompts } from "../turns/sent-prompts.ts";
 import type { TurnStarter } from "../turns/turn-starter.ts";
 
 export interface Parts extends SessionParts {
@@ -55,6 +56,7 @@ export interface Parts extends SessionParts {
   readonly heartbeats: Heartbeats;
   readonly judges: Judges;
   readonly failing: FailingAgents;
+  readonly sent: SentPrompts;
   readonly schedules: Schedules;
   readonly speaker: Pick<Runtime, "say"> & SpeakerChecks;
   readonly hooks: HookRunner;

@@ -201,6 +201,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       parts?.outbox.wake(channel, account);
       parts?.typing.wake(channel, account);
     },
+    prompts: (messageId) => parts?.sent.of(messageId) ?? [],
     why: async (messageId, seq) => {
       const { store, configs } = opened();
       const { isLocal } = ports.directory;

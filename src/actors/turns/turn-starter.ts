@@ -4,12 +4,14 @@
  * complete input. A turn that cannot be composed fails like one whose agent failed; a turn aborted
  * meanwhile never starts.
  */
+
 import { EarshotError } from "../../domain/errors.ts";
 import type { TurnAbort, TurnRun, TurnSteer } from "../../machines/events/effects.ts";
 import type { Approvals } from "../commands/approvals.ts";
 import type { HostStep, TurnRequest } from "../protocol/host-protocol.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
+import type { SentPrompts } from "./sent-prompts.ts";
 import { createSteering, type SteeringPorts } from "./steering.ts";
 import { type ComposerPorts, composeTurn } from "./turn-composer.ts";
 
@@ -18,6 +20,7 @@ export interface TurnStarterPorts extends SteeringPorts {
   readonly composer: () => ComposerPorts;
   readonly approvals: () => Pick<Approvals, "opened">;
   readonly events: Pick<RuntimeEvents, "emit">;
+  readonly sent: () => Pick<SentPrompts, "composed">;
   /** Whether prompts are lines of the event stream. */
   readonly prompts: boolean;
   /** Turns currently waiting for files. */
@@ -50,7 +53,10 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
     };
     try {
       const request = await composeTurn(ports.composer(), effect, step, stop.signal);
-      if (request !== null) noteComposed(request, effect, step);
+      if (request !== null) {
+        ports.sent().composed(request, effect);
+        noteComposed(request, effect, step);
+      }
       done();
       if (stop.signal.aborted) fail(effect, step, "aborted", "aborted before it started");
       else if (request === null) pass(effect, step);

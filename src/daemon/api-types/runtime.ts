@@ -156,3 +156,22 @@ export const whySchema = z.object({
   }),
 });
 export type Why = Shape<typeof whySchema>;
+
+/** What an agent was given for a turn. */
+export const sentPromptSchema = z.object({
+  key: text,
+  turnId: text,
+  turn: count,
+  attempt: count,
+  agentId: text,
+  at: millis,
+  messages: z.array(text).describe("platform ids of the messages that the turn answers"),
+  system: text.describe("the system message"),
+  transcript: z.array(z.object({ role: z.enum(["user", "assistant"]), text, at: millis })),
+  prompt: text.describe("the user turn"),
+  model: text.nullable().describe("the requested model; null: the configured one"),
+  thinking: z.enum(thinkingLevels),
+  images: z.array(z.object({ mime: text, name: text })),
+  tools: z.array(text).exactOptional().describe("names of the tools offered; absent: all"),
+});
+export type SentPrompt = Shape<typeof sentPromptSchema>;

@@ -28,6 +28,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
   [["tune"], async () => (await import("./commands/quality/tune.ts")).addTuneCommand],
   [["record"], async () => (await import("./commands/record.ts")).addRecordCommand],
   [["why"], async () => (await import("./commands/why.ts")).addWhyCommand],
+  [["prompt"], async () => (await import("./commands/prompt.ts")).addPromptCommand],
   [["find"], async () => (await import("./commands/search/find.ts")).addFindCommand],
   [["send"], async () => (await import("./commands/unasked/send.ts")).addSendCommand],
   [["schedule"], async () => (await import("./commands/unasked/schedule.ts")).addScheduleCommand],

@@ -57,6 +57,7 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     act: async () => ({ refused: "unknown" }),
     judged: async () => undefined,
     label: async () => "unknown",
+    prompts: () => [],
     passivateAll: async () => undefined,
     summaries: async () => new Map(),
     count: async () => nothingLive,

@@ -2,12 +2,14 @@
  * Status, channels, conversations and the explanation of a decision, as `earshot status`,
  * `channels` and `why` print them. Nothing here changes anything.
  */
+
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
 import {
   connectionSchema,
   failureCauseSchema,
   hostStatusSchema,
+  sentPromptSchema,
   whySchema,
 } from "../../api-types/runtime.ts";
 import { scheduleOriginSchema } from "../../api-types/schedules.ts";
@@ -136,6 +138,15 @@ const explainMessage = {
   refuses: ["bad-request", "not-found"],
 } as const;
 
+const showPrompt = {
+  method: "get",
+  path: "/api/prompts/:messageId",
+  summary: "What agents were given to answer one message; of the newest turns since the start",
+  params: explainMessage.params,
+  answer: z.object({ prompts: z.array(sentPromptSchema) }),
+  refuses: ["bad-request", "not-found"],
+} as const;
+
 export function statusRoutes({ add }: Endpoints, deps: RouteDeps): void {
   add(readStatus, () => {
     const status = deps.runtime.status();
@@ -184,6 +195,15 @@ export function statusRoutes({ add }: Endpoints, deps: RouteDeps): void {
     const why = await deps.runtime.why(messageId, seq);
     if (why.length > 0) return { why };
     throw new ApiRefusal("not-found", "Cannot explain that message: no message has this id");
+  });
+  add(showPrompt, ({ params: { messageId } }) => {
+    const prompts = deps.runtime.prompts(messageId);
+    if (prompts.length > 0) return { prompts };
+    throw new ApiRefusal(
+      "not-found",
+      `Cannot show the prompt: none of the last ${limits.promptsKeptMax} turns since the start ` +
+        "answered a message with this id. `earshot why` says what became of it",
+    );
   });
 }
 
