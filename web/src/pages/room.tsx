@@ -4,6 +4,7 @@
  * One conversation, live: its transcript with each decision, the explanation of the selected line,
  * and its state. Narrower windows show fewer panes at a time.
  */
+
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Why } from "../../../src/daemon/api-types/runtime.ts";
 import type { FoundView } from "../../../src/daemon/api-types/search.ts";
@@ -15,6 +16,7 @@ import type { PageProps } from "../lib/page-props.ts";
 import { navigate, roomHref } from "../lib/route.ts";
 import { clockTime, shownName } from "../lib/sanitize.ts";
 import { shellWord } from "../lib/shell-quote.ts";
+import { AgentInput } from "../room/agent-input.tsx";
 import { Transcript } from "../room/build-rows.ts";
 import { canLabel, LabelButtons, useLabels } from "../room/labels.tsx";
 import { type Pane, RoomBar } from "../room/room-bar.tsx";
@@ -194,6 +196,14 @@ function Shown({ token, room, message, at, pages, onHelp, stale }: ShownProps) {
             onFocused={() => setOpening(false)}
           >
             {canLabel(row) && <LabelButtons row={row} labels={labels} />}
+            {row?.kind === "person" && explained?.why?.fate.turnId != null && (
+              <AgentInput
+                key={row.entry.id}
+                messageId={row.entry.id}
+                turnId={explained.why.fate.turnId}
+                token={token}
+              />
+            )}
           </WhyPane>
           <p class="sr" aria-live="polite">
             {labels.done}
