@@ -35,9 +35,18 @@ export function createSentPrompts(
       const { key, turnId, turn, attempt, agentId } = request;
       const { system, prompt, transcript, model, thinking, images, tools } = request;
       kept.set(turnId, {
-        ...{ key, turnId, turn, attempt, agentId, at: clock.now() },
+        key,
+        turnId,
+        turn,
+        attempt,
+        agentId,
+        at: clock.now(),
         messages: batch.map(({ id }) => id),
-        ...{ system, transcript, prompt, model, thinking },
+        system,
+        transcript,
+        prompt,
+        model,
+        thinking,
         images: images.map(({ mime, name }) => ({ mime, name })),
         ...(tools === undefined ? {} : { tools }),
       });

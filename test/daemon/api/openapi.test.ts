@@ -89,6 +89,7 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     "GET /api/channels": ["/api/channels"],
     "GET /api/conversations": ["/api/conversations"],
     "GET /api/why/{messageId}": ["/api/why/m1"],
+    "GET /api/prompts/{messageId}": ["/api/prompts/m1"],
     "GET /api/outbox": ["/api/outbox?state=sent,dead,pending"],
     "GET /api/outbound": ["/api/outbound"],
     "GET /api/schedules": ["/api/schedules"],

@@ -24,7 +24,10 @@ describe.skipIf(!haveChromium)("the agent on the Room page", () => {
     model = await startModelServer();
     const stateDir = newFolder();
     const driver = {
-      ...{ kind: "model", provider: "openai-compatible", baseUrl: model.baseUrl, model: "m1" },
+      kind: "model",
+      provider: "openai-compatible",
+      baseUrl: model.baseUrl,
+      model: "m1",
       maxRetries: 0,
     };
     const config = {
