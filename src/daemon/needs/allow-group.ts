@@ -23,12 +23,12 @@ export async function allowGroup(path: string, { channel, chat }: Group): Promis
   const text = found ? await readConfigText(path) : "{\n}\n";
   const name = `${channel}:${chat}`;
   const before = parseJson5(text, path);
-  if (isPlain(at(before, "access")) && isPlain(at(at(before, "access"), "groups")))
-    if (at(at(at(before, "access"), "groups"), name) !== undefined) return;
-  const changed = withValue(text, ["access", "groups", name], {});
   const access = at(before, "access");
-  const groups = { ...fields(at(access, "groups")), [name]: {} };
-  const wanted = { ...fields(before), access: { ...fields(access), groups } };
+  const groups = fields(at(access, "groups"));
+  if (Object.hasOwn(groups, name)) return;
+  const changed = withValue(text, ["access", "groups", name], {});
+  const added = { ...fields(access), groups: { ...groups, [name]: {} } };
+  const wanted = { ...fields(before), access: added };
   if (!isDeepStrictEqual(parseJson5(changed, path), wanted))
     throw new EarshotError(
       "EAR_CONFIG_SYNTAX",

@@ -66,7 +66,9 @@ export function configNeeds(refused: RefusedConfig | null, secrets: Iterable<str
       kind: "config",
       id: "config",
       title: "The config file was refused",
-      meaning: `${sentence(error)} The last valid config is in force. Correct the file; it is read again when it is saved.`,
+      meaning:
+        `${sentence(error)} The last valid config is in force. Correct the file; ` +
+        "it is read again when it is saved.",
       acts: [],
       path,
       error,
@@ -86,7 +88,9 @@ export function connectionNeeds(connections: readonly ConnectionStatus[], nameOf
       return {
         kind: "connection",
         id: ["connection", channel, account].join(":"),
-        title: `${account === "default" ? name : `${name}, account ${account},`} does not connect any more`,
+        title:
+          `${account === "default" ? name : `${name}, account ${account},`} does not ` +
+          "connect any more",
         meaning:
           `${errorOf(detail)}Nothing is heard there since ${momentOf(since)}. Change its config ` +
           "and it reconnects by itself, or try again as it is.",
@@ -122,7 +126,9 @@ export function agentNeeds({ failing }: RuntimeStatus, { agents }: EarshotConfig
         kind: "agent",
         id: `agent:${agentId}`,
         title: `${shown(name)} fails: ${turns} turns in a row`,
-        meaning: `${sentence(oneLine(causeText(one), causeShownUnitsMax))} ${remedies[one.kind]} The next turn that succeeds ends this.`,
+        meaning:
+          `${sentence(oneLine(causeText(one), causeShownUnitsMax))} ${remedies[one.kind]} ` +
+          "The next turn that succeeds ends this.",
         acts: [],
         agentId,
         turns,
@@ -146,12 +152,16 @@ export function refusalNeeds(refusals: ReadonlyMap<string, Refusal>, nameOf: Nam
       what === "group"
         ? {
             title: `A group is not on the list: ${room}`,
-            meaning: `${where} ${shown(chat.id)}: ${heard} The agent hears nothing there. Allow adds it to access.groups in the config file.`,
+            meaning:
+              `${where} ${shown(chat.id)}: ${heard} The agent hears nothing there. Allow ` +
+              "adds it to access.groups in the config file.",
             label: "Allow this group",
           }
         : {
             title: `${name} is not on the list`,
-            meaning: `${where} ${shown(author.id)}${direct ? "" : ` in ${room}`}: ${heard} The agent does not hear them. Allow adds them to the access list.`,
+            meaning:
+              `${where} ${shown(author.id)}${direct ? "" : ` in ${room}`}: ${heard} The ` +
+              "agent does not hear them. Allow adds them to the access list.",
             label: "Allow this person",
           };
     return {
@@ -206,7 +216,9 @@ export function overrideNeeds(
       kind: "override",
       id: `override:${layer}:${path}`,
       title: `A value in the config file has no effect: ${shown(path)}`,
-      meaning: `${shown(by)} set another value with ${command}, which hides the one in the file. Without it the file is in force.`,
+      meaning:
+        `${shown(by)} set another value with ${command}, which hides the one in ` +
+        "the file. Without it the file is in force.",
       acts: [
         asks("remove", "Take the override away", "The value in the file takes effect.", "Keep it"),
       ],

@@ -85,7 +85,7 @@ async function carryOut(id: string, name: string | undefined, options: JsonOptio
     throw new EarshotError(
       "EAR_USAGE",
       known === ""
-        ? "Cannot do that: nothing can be done about this entry from here. `earshot needs` says what to change"
+        ? "Cannot do that: this entry has no action. `earshot needs` says what to change"
         : `Cannot do that: the entry has no such action. It has: ${known}`,
     );
   }
