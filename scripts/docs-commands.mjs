@@ -6,7 +6,14 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as passed } from "node:timers/promises";
-import { examples, onChannels, onDefaults, readme, testing } from "./docs-commands/pages.mjs";
+import {
+  examples,
+  onChannels,
+  onDefaults,
+  readme,
+  testing,
+  tutorial,
+} from "./docs-commands/pages.mjs";
 import { commandsOf, runLines, wrongWith } from "./docs-commands/shell.mjs";
 import { root } from "./prepare.mjs";
 
@@ -62,7 +69,7 @@ function start(command, args, cwd) {
 
 /** A page with commands that nobody follows would rot. */
 function checkAllFollowed() {
-  const followed = [readme, testing, ...onDefaults, ...onChannels, ...examples];
+  const followed = [readme, testing, tutorial, ...onDefaults, ...onChannels, ...examples];
   const listed = spawnSync("git", ["ls-files", "*.md"], { cwd: clone, encoding: "utf8" });
   for (const path of listed.stdout.split("\n").filter((name) => name !== ""))
     if (commandsOf(readFileSync(join(clone, path), "utf8")).length > 0)
@@ -180,6 +187,43 @@ async function followChannels() {
   channelEnv = {};
 }
 
+/** The tutorial's own config, with this machine's model and Telegram. */
+async function followTutorial() {
+  const [model, telegram] = ["model", "telegram"].map((name) =>
+    start("npm", ["run", "--silent", "fake", name, "--", "--port", "0"], clone),
+  );
+  const [, baseUrl] = await model.until(/(http:\S+)/u);
+  const [, config] = await telegram.until(/^earshot\.json5: (.*)$/mu);
+  const { accounts, groups } = JSON.parse(config).channels.telegram;
+  const agents = inClone
+    .blockOf(tutorial.path, "json5")
+    .replace("http://127.0.0.1:11434/v1", baseUrl);
+  const text = agents.replace(
+    /\}\s*$/u,
+    `channels: { telegram: ${JSON.stringify({ accounts })} } }`,
+  );
+  rmSync(join(home, ".earshot"), { recursive: true });
+  mkdirSync(join(home, ".earshot"), { mode: 0o700 });
+  writeFileSync(join(home, ".earshot/earshot.json5"), text, { mode: 0o600 });
+  const say = join(temp, "say");
+  writeFileSync(say, "");
+  channelEnv = { GROUP: Object.keys(groups)[0], SAY: say };
+  const daemon = await startDaemon("earshot", ["start"]);
+  telegram.child.stdin.write("ann: is anybody here?\n");
+  let sent = 0;
+  const timer = setInterval(() => {
+    const lines = readFileSync(say, "utf8");
+    telegram.child.stdin.write(lines.slice(sent));
+    sent = lines.length;
+  }, 200);
+  await inClone.printed(["needs"], /group:telegram:default:/u);
+  await follow(tutorial, { port: daemon.port });
+  clearInterval(timer);
+  await daemon.stop();
+  for (const one of [model, telegram]) end(one);
+  channelEnv = {};
+}
+
 async function followExamples() {
   for (const page of examples) await follow(page, { cwd: join(clone, page.path, "..") });
   mkdirSync(join(temp, "library"));
@@ -194,6 +238,7 @@ try {
   checkAllFollowed();
   await followDefaults();
   await followChannels();
+  await followTutorial();
   await followExamples();
 } catch (error) {
   failures.push(String(error));

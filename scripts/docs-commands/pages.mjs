@@ -21,6 +21,30 @@ export const readme = {
   ],
 };
 
+/** From a bot in no group to an answer in one; the model repeats what it is asked. */
+export const tutorial = {
+  path: "docs/tutorial.md",
+  swap: [
+    [/^npm start$/u, "true"],
+    [
+      /^earshot needs do \S+/u,
+      "earshot needs do group:telegram:default:$GROUP && sleep 2 && " +
+        `echo 'ann: @scout_bot hello' >>"$SAY" && until earshot find hello --outcome replied; do sleep 1; done`,
+    ],
+    [
+      /^earshot (why|prompt) 2/u,
+      `earshot $1 "$(earshot find hello --outcome replied --json | grep -o '"id":"[^"]*' | head -1 | cut -d'"' -f4)"`,
+    ],
+  ],
+  finds: [
+    [/echo .*chat/u, [/Who are you/u]],
+    [/channels/u, [/live/u]],
+    [/needs \|\|/u, [/needs do group:telegram:default:/u]],
+    [/earshot why/u, [/engage/u]],
+    [/earshot prompt/u, [/Your purpose: You keep the reading list/u]],
+  ],
+};
+
 /** Copied out of the clone or not: what they expect holds, and a planted mistake is found. */
 export const examples = [
   {

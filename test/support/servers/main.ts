@@ -1,13 +1,15 @@
 /**
  * `npm run fake telegram [-- --port 8081]`: a test server by hand. Prints a config for it, takes
  * lines such as `ann: hello @scout_bot` from the keyboard, and prints what the bot does.
+ * `npm run fake model` is an OpenAI-compatible server that repeats what it is asked.
  */
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { startModelServer } from "./openai.ts";
 import { sampleToken, startTelegramServer, type TelegramServer } from "./telegram.ts";
 import type { Call } from "./telegram-world.ts";
 
-const usage = `usage: npm run fake telegram [-- --port 8081]
+const usage = `usage: npm run fake telegram|model [-- --port 8081]
 
   ann: hello             Ann speaks in the group Kitchen (any name will do)
   ann>bot: hello         Ann writes to the bot alone
@@ -19,7 +21,10 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { port: { type: "string", default: "8081" }, help: { type: "boolean" } },
 });
-if (positionals[0] !== "telegram" || values.help === true) {
+if (positionals[0] === "model" && values.help !== true) {
+  const { baseUrl } = await startModelServer(Number(values.port));
+  process.stdout.write(`A model that repeats what it is asked: ${baseUrl}\n`);
+} else if (positionals[0] !== "telegram" || values.help === true) {
   process.stderr.write(usage);
   process.exitCode = values.help === true ? 0 : 2;
 } else await serve(await startTelegramServer(Number(values.port)));

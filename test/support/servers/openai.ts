@@ -44,7 +44,8 @@ export interface ModelServer {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-export async function startModelServer(): Promise<ModelServer> {
+/** `at`: its port; 0: any. */
+export async function startModelServer(at = 0): Promise<ModelServer> {
   const script: ModelReply[] = [];
   const requests: ModelRequest[] = [];
   let aborted = 0;
@@ -56,7 +57,7 @@ export async function startModelServer(): Promise<ModelServer> {
       response.destroy(error as Error),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
