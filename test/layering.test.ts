@@ -59,7 +59,14 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     ...["daemon/state", "daemon/api-types", "daemon/events", "daemon/http"],
     ...["daemon/observability", "daemon/room-view", "daemon/inspector", "daemon/room-list"],
     "daemon/search",
-    ...["daemon/webchat", "daemon/checks", "daemon/config", "daemon/replay", "daemon/what-if"],
+    ...[
+      "daemon/webchat",
+      "daemon/checks",
+      "daemon/config",
+      "daemon/config-edit",
+      "daemon/replay",
+      "daemon/what-if",
+    ],
     ...["daemon/quality", "daemon/needs"],
     ...[
       "daemon/api/routes",

@@ -1,16 +1,14 @@
 /**
  * Adds a group to `access.groups` of the config file
  * ==================================================
- * Only that entry is written; comments and layout stay. The file before is kept beside it as
- * `<file>.bak`. The watcher of the file applies the change.
+ * Only that entry is written; comments and layout stay. The watcher of the file applies the change.
  */
-import { existsSync } from "node:fs";
-import { copyFile, rename, stat, writeFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
-import { parseJson5, readConfigText } from "../../adapters/files/config-file.ts";
+import { parseJson5 } from "../../adapters/files/config-file.ts";
 import { isPlain } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
-import { withValue } from "../quality/apply-edits.ts";
+import { changeConfigFile } from "../config-edit/file.ts";
+import { withValue } from "../config-edit/json5-text.ts";
 
 export interface Group {
   readonly channel: string;
@@ -18,14 +16,16 @@ export interface Group {
 }
 
 /** @throws EarshotError EAR_CONFIG_* when the file cannot be read, or its form is not understood. */
-export async function allowGroup(path: string, { channel, chat }: Group): Promise<void> {
-  const found = existsSync(path);
-  const text = found ? await readConfigText(path) : "{\n}\n";
+export async function allowGroup(path: string, group: Group): Promise<void> {
+  await changeConfigFile(path, (text) => withGroup(text, path, group));
+}
+
+function withGroup(text: string, path: string, { channel, chat }: Group): string {
   const name = `${channel}:${chat}`;
   const before = parseJson5(text, path);
   const access = at(before, "access");
   const groups = fields(at(access, "groups"));
-  if (Object.hasOwn(groups, name)) return;
+  if (Object.hasOwn(groups, name)) return text;
   const changed = withValue(text, ["access", "groups", name], {});
   const added = { ...fields(access), groups: { ...groups, [name]: {} } };
   const wanted = { ...fields(before), access: added };
@@ -35,10 +35,7 @@ export async function allowGroup(path: string, { channel, chat }: Group): Promis
       `Cannot add the group to ${path}: its form is not understood. ` +
         `Add ${JSON.stringify(name)}: {} to access.groups by hand`,
     );
-  const mode = found ? (await stat(path)).mode & 0o777 : 0o600;
-  if (found) await copyFile(path, `${path}.bak`);
-  await writeFile(`${path}.new`, changed, { mode });
-  await rename(`${path}.new`, path);
+  return changed;
 }
 
 const fields = (value: unknown): Record<string, unknown> => (isPlain(value) ? value : {});

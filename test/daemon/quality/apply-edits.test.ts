@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import JSON5 from "json5";
 import { expect, test } from "vitest";
+import { placesIn } from "../../../src/daemon/config-edit/json5-places.ts";
 import { textWith } from "../../../src/daemon/quality/apply-edits.ts";
-import { placesIn } from "../../../src/daemon/quality/json5-places.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { property } from "../../support/property.ts";
 

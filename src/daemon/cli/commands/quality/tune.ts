@@ -4,14 +4,12 @@
  * Looks for a config that decides better on labelled rooms (docs/quality.md). It changes a config
  * file only with `--write`, which keeps a copy of it.
  */
-import { constants } from "node:fs";
-import { copyFile, readFile, realpath, rename, stat, writeFile } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import pico from "picocolors";
 import { type EarshotConfig, pathText } from "../../../../domain/config/index.ts";
 import { EarshotError } from "../../../../domain/errors.ts";
 import { type Measure, measures, type Target } from "../../../../domain/quality/folds.ts";
-import type { Edit } from "../../../../domain/quality/tuning-space.ts";
+import { changeConfigFile } from "../../../config-edit/file.ts";
 import { configWith, textWith } from "../../../quality/apply-edits.ts";
 import { scoreLabelled } from "../../../quality/score-labelled.ts";
 import { decisionsToTune, type Tried, type Tuned, tune } from "../../../quality/tune.ts";
@@ -117,7 +115,7 @@ async function run(files: readonly string[], options: TuneOptions): Promise<void
     print(tuneTable(tuned, differences, screen));
   }
   if (file !== null && best.edits.length > 0) {
-    const kept = await write(file, best.edits);
+    const kept = await changeConfigFile(file, (text) => textWith(text, best.edits));
     process.stderr.write(`earshot: ${file} is changed; the old one is ${kept}\n`);
   }
 }
@@ -141,29 +139,6 @@ async function differencesOf(
   return rooms
     .flatMap((room) => room.differences)
     .filter(({ before, after }) => before.decision !== after.decision);
-}
-
-/** Changes the file in one step; the old one stays beside it under a free name, which is returned. */
-async function write(path: string, edits: readonly Edit[]): Promise<string> {
-  const file = await realpath(path);
-  const text = textWith(await readFile(file, "utf8"), edits);
-  const kept = await copyBeside(file);
-  const fresh = `${file}.new`;
-  await writeFile(fresh, text, { mode: (await stat(file)).mode });
-  await rename(fresh, file);
-  return kept;
-}
-
-async function copyBeside(file: string): Promise<string> {
-  for (let count = 1; ; count += 1) {
-    const copy = count === 1 ? `${file}.bak` : `${file}.bak${count}`;
-    try {
-      await copyFile(file, copy, constants.COPYFILE_EXCL);
-      return copy;
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-    }
-  }
 }
 
 function jsonOf(

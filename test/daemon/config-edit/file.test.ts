@@ -1,0 +1,94 @@
+/** A config file is changed in one step, with its old text beside it. */
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import JSON5 from "json5";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { changeConfigFile } from "../../../src/daemon/config-edit/file.ts";
+import { withValue } from "../../../src/daemon/config-edit/json5-text.ts";
+import { property } from "../../support/property.ts";
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "earshot-config-edit-"));
+  file = join(folder, "earshot.json5");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test("the mode stays, and every change keeps the text before it under a free name", async () => {
+  writeFileSync(file, "{}\n");
+  chmodSync(file, 0o640);
+  expect(await changeConfigFile(file, () => "{ a: 1 }\n")).toBe(`${file}.bak`);
+  expect(await changeConfigFile(file, () => "{ a: 2 }\n")).toBe(`${file}.bak2`);
+  expect(readFileSync(`${file}.bak`, "utf8")).toBe("{}\n");
+  expect(readFileSync(`${file}.bak2`, "utf8")).toBe("{ a: 1 }\n");
+  expect(readFileSync(file, "utf8")).toBe("{ a: 2 }\n");
+  expect(statSync(file).mode & 0o777).toBe(0o640);
+});
+
+test("a file that is not there is made for its owner only", async () => {
+  expect(await changeConfigFile(file, (text) => withValue(text, ["a"], 1))).toBeNull();
+  expect(JSON5.parse(readFileSync(file, "utf8"))).toEqual({ a: 1 });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(["earshot.json5"]);
+});
+
+test("a link stays a link", async () => {
+  writeFileSync(join(folder, "real.json5"), "{}\n", { mode: 0o600 });
+  symlinkSync("real.json5", file);
+  await changeConfigFile(file, () => "{ a: 1 }\n");
+  expect(lstatSync(file).isSymbolicLink()).toBe(true);
+  expect(readFileSync(join(folder, "real.json5"), "utf8")).toBe("{ a: 1 }\n");
+});
+
+test("a change that another program makes meanwhile is not lost", async () => {
+  writeFileSync(file, "{}\n", { mode: 0o600 });
+  const change = changeConfigFile(file, () => {
+    writeFileSync(file, "{ theirs: true }\n");
+    return "{ ours: true }\n";
+  });
+  await expect(change).rejects.toMatchObject({
+    code: "EAR_USAGE",
+    message: `Cannot change ${file}: another program changed it meanwhile. Try again`,
+  });
+  expect(readFileSync(file, "utf8")).toBe("{ theirs: true }\n");
+  expect(readdirSync(folder)).toEqual(["earshot.json5"]);
+});
+
+test("without a change nothing is written", async () => {
+  writeFileSync(file, "{}\n", { mode: 0o600 });
+  expect(await changeConfigFile(file, (text) => text)).toBeNull();
+  expect(readdirSync(folder)).toEqual(["earshot.json5"]);
+});
+
+const leaf = fc.oneof(fc.integer(), fc.string(), fc.boolean(), fc.constant(null));
+const key = fc.string().filter((name) => name !== "__proto__");
+property([
+  fc.uniqueArray(fc.tuple(key, leaf), { selector: ([name]) => name, maxLength: 6 }),
+  key,
+  fc.jsonValue({ maxDepth: 2 }).filter((value) => !JSON.stringify(value).includes("__")),
+])("a value is set and every other line stays, comments included", (entries, name, after) => {
+  const lines = entries.map(
+    ([one, value], index) => `  ${JSON.stringify(one)}: ${JSON5.stringify(value)}, // {${index}}`,
+  );
+  const text = ["// head", "{", ...lines, "  /* [ tail */", "}"].join("\n");
+  const changed = withValue(text, [name], after);
+  expect(JSON5.parse(changed)).toEqual({ ...Object.fromEntries(entries), [name]: after });
+  const found = entries.findIndex(([one]) => one === name);
+  const kept = text.split("\n").filter((line, index) => index !== found + 2 && line !== "{");
+  const written = changed.split("\n");
+  for (const line of kept) expect(written).toContain(line);
+  for (const index of entries.keys()) expect(changed).toContain(`// {${index}}`);
+});
