@@ -84,6 +84,13 @@ test("what is shown is what was sent, with secrets taken out", async () => {
   expect(shown.system).not.toMatch(/Bo|Ignore|obey/u);
   expect(out).not.toContain(secret);
 
+  const facts = (await daemon.runtime.why("p2"))[0]?.fate.facts;
+  expect(facts).toMatchObject({ tools: [], usage: { inputTokens: expect.any(Number) } });
+  expect(facts?.firstTextMs).toBeLessThanOrEqual(facts?.tookMs ?? 0);
+  expect((await run("why", "p2")).out).toMatch(
+    /turn +first text after \d+\.\d s, ended after \d+\.\d s, \d+ tokens in and \d+ out/u,
+  );
+
   const text = await run("prompt", "p2");
   expect(text.out).toMatch(/^turn 2 of agent:main:webhook:group:kitchen, agent main\n/u);
   for (const title of ["── System message", "── Transcript, 2 entries", "── User turn"])

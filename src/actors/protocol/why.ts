@@ -10,7 +10,7 @@ import type { Inbound, Millis } from "../../domain/message.ts";
 import type { TranscriptEntry } from "../../domain/ports/index.ts";
 import type { ThinkingLevel, TurnLevels } from "../../domain/session.ts";
 import type { FailureCause } from "../../domain/stream.ts";
-import type { JudgeAnswered } from "../../machines/events/events.ts";
+import type { AgentUsage, JudgeAnswered } from "../../machines/events/events.ts";
 
 /** What somebody said about a decision. */
 export interface Label {
@@ -62,6 +62,7 @@ export interface Why {
     readonly reason?: string;
     /** Of a failed turn. */
     readonly cause?: FailureCause;
+    readonly facts?: TurnFacts;
     readonly dropped: string | null;
     readonly deliveries: readonly {
       readonly id: string;
@@ -71,6 +72,18 @@ export interface Why {
       readonly error?: string;
     }[];
   };
+}
+
+/** How a turn went. */
+export interface TurnFacts {
+  /** From its start to the first text of the answer, ms; absent: there was none. */
+  readonly firstTextMs?: number;
+  /** From its start to the end of the agent, ms; absent: it runs. */
+  readonly tookMs?: number;
+  /** Tools that it called, and how often. */
+  readonly tools: readonly { readonly name: string; readonly count: number }[];
+  /** Absent: the agent does not report it. */
+  readonly usage?: Omit<AgentUsage, "type" | "at" | "turnId">;
 }
 
 /** What an agent was given for a turn. */

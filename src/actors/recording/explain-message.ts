@@ -28,6 +28,7 @@ import { deliveryOf, isText } from "../outbox/row-body.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import { orderName } from "../protocol/speech.ts";
 import type { Why } from "../protocol/why.ts";
+import { turnFacts } from "./turn-facts.ts";
 
 export interface WhyPorts {
   readonly store: Store;
@@ -280,6 +281,8 @@ async function outcomeOf(
     for (const effect of step(row)) follow(effect);
     if (fate.outcome !== null) break;
   }
+  const facts = fate.turnId === null ? undefined : turnFacts(rows, fate.turnId);
+  if (facts !== undefined) fate = { ...fate, facts };
   const owner = event.type === "text.due" ? textName(event.id, event.at) : fate.turnId;
   if (owner === null) return fate;
   const texts = (await store.outboxByTurn(owner)).map(deliveryOf).filter(isText);

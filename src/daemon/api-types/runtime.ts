@@ -122,6 +122,16 @@ export const judgementSchema = z.object({
     .describe("absent: the judge does not report it"),
 });
 
+const turnFactsSchema = z.object({
+  firstTextMs: millis.exactOptional().describe("from the start of the turn to its first text"),
+  tookMs: millis.exactOptional().describe("from the start of the turn to the end of the agent"),
+  tools: z.array(z.object({ name: text, count })).describe("tools that the agent called"),
+  usage: z
+    .object({ inputTokens: count, outputTokens: count, costUsd: z.number().exactOptional() })
+    .exactOptional()
+    .describe("absent: the agent does not report it"),
+});
+
 /** Everything `earshot why` shows. */
 export const whySchema = z.object({
   message: messageSchema,
@@ -151,6 +161,7 @@ export const whySchema = z.object({
     outcome: text.nullable(),
     reason: text.exactOptional(),
     cause: failureCauseSchema.exactOptional().describe("of a failed turn"),
+    facts: turnFactsSchema.exactOptional().describe("how the turn went; absent: none has started"),
     dropped: text.nullable(),
     deliveries: z.array(z.object({ id: text, status: text, text, error: text.exactOptional() })),
   }),

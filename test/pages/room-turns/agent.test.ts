@@ -89,6 +89,8 @@ describe.skipIf(!haveChromium)("the agent on the Room page", () => {
       `${daemon.base}/room/${encodeURIComponent(key)}?message=m4#token=${daemon.token}`,
     );
     await page.locator(".msg", { hasText: "and tomorrow?" }).first().click();
+    await page.getByText(/first text after/u).waitFor();
+    await page.getByText(/\d+ tokens in, \d+ out/u).waitFor();
     const summary = page.getByText("What the agent read");
     await summary.focus();
     await page.keyboard.press("Enter");

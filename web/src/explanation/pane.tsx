@@ -10,7 +10,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Why } from "../../../src/daemon/api-types/runtime.ts";
 import type { Decision, Explanation, Rule, Rung } from "../../../src/domain/decision.ts";
 import { signedShare } from "../../../src/domain/floor.ts";
-import { countdown, people, shownName, shownText } from "../lib/sanitize.ts";
+import { countdown, duration, people, shownName, shownText } from "../lib/sanitize.ts";
 import { Chip } from "../ui/chip.tsx";
 import { Icon } from "../ui/icons.tsx";
 import {
@@ -280,6 +280,7 @@ function Facts({ why, command, isDraft, judging }: WhyPaneProps & { readonly why
           </dd>
         </>
       )}
+      {!isDraft && fate.facts !== undefined && <TurnFact facts={fate.facts} />}
       {command !== null && (
         <>
           <dt>Terminal</dt>
@@ -289,5 +290,28 @@ function Facts({ why, command, isDraft, judging }: WhyPaneProps & { readonly why
         </>
       )}
     </dl>
+  );
+}
+
+/** How long the turn took, what it cost, and which tools it called. */
+function TurnFact({ facts }: { readonly facts: NonNullable<Why["fate"]["facts"]> }) {
+  const { firstTextMs, tookMs, usage, tools } = facts;
+  const times = (count: number) => (count === 1 ? "once" : `${count} times`);
+  const lines = [
+    ...(firstTextMs === undefined ? [] : [`first text after ${duration(firstTextMs)}`]),
+    ...(tookMs === undefined ? [] : [`ended after ${duration(tookMs)}`]),
+    ...(usage === undefined ? [] : [`${usage.inputTokens} tokens in, ${usage.outputTokens} out`]),
+    ...tools.map(({ name, count }) => `${shownName(name)}: ${times(count)}`),
+  ];
+  if (lines.length === 0) return null;
+  return (
+    <>
+      <dt>Turn</dt>
+      <dd>
+        {lines.map((line) => (
+          <div key={line}>{line}</div>
+        ))}
+      </dd>
+    </>
   );
 }

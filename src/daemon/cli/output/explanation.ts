@@ -6,7 +6,7 @@
  */
 
 import pico from "picocolors";
-import type { Why } from "../../../actors/protocol/why.ts";
+import type { TurnFacts, Why } from "../../../actors/protocol/why.ts";
 import type { Rung, Verdict } from "../../../domain/decision.ts";
 import { signedShare } from "../../../domain/floor.ts";
 import type { Millis } from "../../../domain/message.ts";
@@ -117,6 +117,7 @@ function circumstances(why: Why): string {
         ] as const)),
     ...(why.levels === undefined ? [] : [["asked", levelWords(why.levels).join(", ")] as const]),
     ["fate", why.ordered === "text" ? "sent as it is" : outcomeText(why)],
+    ...(why.fate.facts === undefined ? [] : [["turn", factsText(why.fate.facts)] as const]),
     ...why.fate.deliveries.map(({ id, status, text, error }) => {
       const because = error === undefined ? "" : `: ${oneLine(error, textUnitsMax)}`;
       const deliveryText = `${oneLine(id)} “${oneLine(text, textUnitsMax)}”${because}`;
@@ -190,6 +191,21 @@ function movedText({ chat: { id, movedTo } }: Why["message"]) {
   if (movedTo === undefined) return [];
   const text = `${oneLine(id)}, at the platform now ${oneLine(movedTo)}: the group was moved`;
   return [["room", text] as const];
+}
+
+function factsText({ firstTextMs, tookMs, usage, tools }: TurnFacts): string {
+  const after = (what: string, ms: number | undefined) =>
+    ms === undefined ? [] : [`${what} after ${(ms / 1_000).toFixed(1)} s`];
+  const called = tools.map(({ name, count }) => `${oneLine(name)} ${count}`).join(", ");
+  const facts = [
+    ...after("first text", firstTextMs),
+    ...after("ended", tookMs),
+    ...(usage === undefined
+      ? []
+      : [`${usage.inputTokens} tokens in and ${usage.outputTokens} out`]),
+    ...(called === "" ? [] : [`tools: ${called}`]),
+  ];
+  return facts.join(", ") || "under way";
 }
 
 function outcomeText({ fate, ordered }: Why): string {
