@@ -212,3 +212,23 @@ describe("what if", () => {
     expect(resultIn(await tried(again.rules, again.id)).labelled).toBeNull();
   });
 });
+
+test("rules apply on a default install, without a config file, and stay after a restart", async () => {
+  const empty = newFolder();
+  const start = () =>
+    startDaemon({ stateDir: empty, port: 0, workers: 0, env: {}, writeLog: () => undefined });
+  let fresh = await start();
+  try {
+    const body = { since: 0, name: "Nothing yet" };
+    const made = await call(fresh, "/api/what-if/recordings", body);
+    const { rules } = (await made.json()) as WhatIfRecording;
+    const answer = await call(fresh, "/api/what-if/apply", { rules: listens(rules) });
+    expect(await answer.json()).toMatchObject({ edits: [{ path: "agents.list.0.aliases" }] });
+    await fresh.stop({ drainMs: 0 });
+    fresh = await start();
+    const after = await call(fresh, "/api/what-if/recordings", body);
+    expect(((await after.json()) as WhatIfRecording).rules).toBe(listens(rules));
+  } finally {
+    await fresh.stop({ drainMs: 0 });
+  }
+});

@@ -77,6 +77,14 @@ describe("what was said", () => {
     expect(withChatOverrides(raw, [])).toBe(raw);
   });
 
+  test("sets a field of the agent that a config without a list has, and of no other", () => {
+    const value = ["bot"];
+    const agents = { list: [{ id: "main", name: "earshot", default: true, aliases: value }] };
+    const set = (path: string) => withChatOverrides({}, [{ path, value }]);
+    expect(set("agents.list.0.aliases")).toEqual({ agents });
+    expect(() => set("agents.list.1.aliases")).toThrow(/no such entry/);
+  });
+
   test.each(["agents.list.2.name", "agents.list.x.name", "log.level.deeper", "bindings.0.agent"])(
     "cannot make an entry that the file does not have: %s",
     (path) => {

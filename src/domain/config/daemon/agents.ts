@@ -108,7 +108,8 @@ const agent = z.strictObject({
 });
 export type AgentEntry = z.output<typeof agent>;
 
-const onlyMain: z.input<typeof agent>[] = [{ id: "main", name: "earshot", default: true }];
+/** The list of a config that names no agents. */
+export const onlyMain: z.input<typeof agent>[] = [{ id: "main", name: "earshot", default: true }];
 
 export const agents = z.strictObject({
   defaults: section(own, {

@@ -5,6 +5,7 @@
  */
 import { EarshotError } from "../../errors.ts";
 import { overrideFields } from "../conversation/overrides.ts";
+import { onlyMain } from "../daemon/agents.ts";
 import { isPlain } from "./overlay.ts";
 import { isSecretPath } from "./secrets.ts";
 
@@ -91,10 +92,19 @@ export function withChatOverrides(
   raw: unknown,
   overrides: readonly { readonly path: string; readonly value: unknown }[],
 ): unknown {
-  return overrides.reduce(
-    (config, { path, value }) => put(config, overridePath(path), value, path),
-    raw,
-  );
+  return overrides.reduce((config, { path, value }) => {
+    const steps = overridePath(path);
+    return put(withAgents(config, steps), steps, value, path);
+  }, raw);
+}
+
+/** A config without a list of agents has one agent, which can be overridden as if it were listed. */
+function withAgents(config: unknown, [section, first, index]: Path): unknown {
+  if (section !== "agents" || first !== "list" || index !== "0" || !isPlain(config)) return config;
+  const { agents = {} } = config;
+  return isPlain(agents) && agents.list === undefined
+    ? { ...config, agents: { ...agents, list: onlyMain } }
+    : config;
 }
 
 function put(holder: unknown, [name, ...rest]: Path, value: unknown, config: string): unknown {
