@@ -1,14 +1,14 @@
 /**
  * Every page, with nothing on it and with everything: axe finds nothing wrong in light and dark, on
  * a wide screen and on a phone with each of its panes; the Tab key reaches every control, and each shows
- * it; nothing lies beyond the edge of a small window.
+ * it; nothing lies beyond the edge of a small window. And each page loads little.
  */
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { violations } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
 import { twoDaemons } from "../support/pages/crowded-rooms.ts";
-import { outsideWindow, readFocusOrder } from "../support/pages/page-checks.ts";
+import { loadedBytes, outsideWindow, readFocusOrder } from "../support/pages/page-checks.ts";
 import { createPagesRig } from "../support/pages/pages-daemon.ts";
 import { views } from "../support/pages/views.ts";
 
@@ -59,6 +59,7 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
     test(name, async () => {
       const page = await rig.open(daemons[of].address(path));
       await reach(page);
+      expect(await loadedBytes(page, rig.pagesDir)).toBeLessThan(64_000);
       expect(await readFocusOrder(page)).toEqual({ unseen: [], missed: [], rounds: 2 });
       expect(await lookAll(page, panes)).toEqual([]);
       await page.context().close();

@@ -71,9 +71,9 @@ describe.skipIf(!haveChromium)("words from other channels on the Chat page", () 
       expect(await lines(page).count()).toBe(4);
       expect(await metas(page)).toEqual([
         "Ann on telegram, TIME, engage dm",
-        "Scout on telegram, TIME, sent in 2.0 s",
+        "Scout on telegram, TIME, sent in 2.0 sCopy",
         "TIME, engage dm",
-        "Scout, TIME, sent in 1.0 s",
+        "Scout, TIME, sent in 1.0 sCopy",
       ]);
       expect(await page.locator(".direct .via").allTextContents()).toEqual([
         ...["telegram", "telegram"],

@@ -67,19 +67,29 @@ function joined(last: TranscriptEntry, next: TranscriptEntry): string {
   return `${last.text}${last.role === "assistant" ? "\n\n" : "\n"}${next.text}`;
 }
 
-/** Cache of formatted lines, so that a long conversation is not escaped with every turn. */
-const namedLines = new WeakMap<TranscriptLine, string>();
-const plainLines = new WeakMap<TranscriptLine, string>();
+/**
+ * Entries by their lines: a long conversation is not escaped with every turn, and the prompts that
+ * are kept for `earshot prompt` share what they have in common.
+ */
+const namedEntries = new WeakMap<TranscriptLine, TranscriptEntry>();
+const plainEntries = new WeakMap<TranscriptLine, TranscriptEntry>();
+
+function kept(line: TranscriptLine, named: boolean, text: () => string): TranscriptEntry {
+  const entries = named ? namedEntries : plainEntries;
+  const known = entries.get(line);
+  if (known !== undefined) return known;
+  const entry = {
+    role: line.role === "assistant" ? line.role : "user",
+    at: line.at,
+    text: text(),
+  } as const;
+  entries.set(line, entry);
+  return entry;
+}
 
 /** A person's line. It cannot contain the fence of a later turn, which was not known yet. */
 function escaped(line: TranscriptLine, named: boolean): string {
-  const lines = named ? namedLines : plainLines;
-  let text = lines.get(line);
-  if (text === undefined) {
-    text = named ? namedLine(line) : escapeRoomText(line.text, line.turnId);
-    lines.set(line, text);
-  }
-  return text;
+  return named ? namedLine(line) : escapeRoomText(line.text, line.turnId);
 }
 
 /** With the author's name. Further lines are indented, so that none can imitate another person. */
@@ -97,9 +107,9 @@ function entryOf(
   const { role, text, at, covers } = line;
   switch (role) {
     case "user":
-      return { role, at, text: escaped(line, named) };
+      return kept(line, named, () => escaped(line, named));
     case "assistant":
-      if (unsent === undefined) return { role, at, text };
+      if (unsent === undefined) return kept(line, named, () => text);
       return { role, at, text: `${text}\n[This part ${arrival([unsent])}]` };
     case "summary":
       return { role: "user", at, text: `[Your summary of what was said before]\n${text}` };

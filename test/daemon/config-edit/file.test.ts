@@ -78,7 +78,11 @@ const key = fc.string().filter((name) => name !== "__proto__");
 property([
   fc.uniqueArray(fc.tuple(key, leaf), { selector: ([name]) => name, maxLength: 6 }),
   key,
-  fc.jsonValue({ maxDepth: 2 }).filter((value) => !JSON.stringify(value).includes("__")),
+  // As JSON, in which zero has no sign.
+  fc
+    .json({ maxDepth: 2 })
+    .filter((text) => !text.includes("__"))
+    .map((text) => JSON.parse(text)),
 ])("a value is set and every other line stays, comments included", (entries, name, after) => {
   const lines = entries.map(
     ([one, value], index) => `  ${JSON.stringify(one)}: ${JSON5.stringify(value)}, // {${index}}`,

@@ -2,8 +2,11 @@
  * What is looked at in a page
  * ===========================
  * Whether every control is reached by the Tab key and shows that it has the focus, and what lies
- * beyond the edge of the window.
+ * beyond the edge of the window; and how much it loaded.
  */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 
 const stopsMax = 80;
@@ -81,3 +84,13 @@ const wider = `(() => {
 /** Parts of the page that are beyond the edge of its window. */
 export const outsideWindow = (page: Page): Promise<readonly string[]> =>
   page.evaluate<string[]>(wider);
+
+/** Bytes of the scripts and styles that the page loaded, as gzip sends them. */
+export async function loadedBytes(page: Page, pagesDir: string): Promise<number> {
+  const names = await page.evaluate<string[]>(
+    `performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname)`,
+  );
+  const assets = [...new Set(names.filter((name) => name.startsWith("/assets/")))];
+  const files = await Promise.all(assets.map((name) => readFile(join(pagesDir, name))));
+  return files.reduce((sum, file) => sum + gzipSync(file).byteLength, 0);
+}

@@ -16,6 +16,7 @@ import {
   closeCodes,
   type ServerFrame,
 } from "../../../src/adapters/channels/webchat/protocol.ts";
+import type { NeedsAnswer } from "../../../src/daemon/api-types/needs.ts";
 import { securityHeaders } from "../../../src/daemon/http/static-pages.ts";
 import { simulate } from "../../../src/daemon/replay/simulate.ts";
 
@@ -25,6 +26,8 @@ const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".svg": "image/svg+xml",
 };
+
+const nothingNeeded: NeedsAnswer = { needs: [], more: 0 };
 
 const config = { agents: { list: [{ id: "main", name: "Scout" }] } };
 
@@ -176,6 +179,7 @@ async function api(
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   if (request.headers.authorization !== `Bearer ${chat.token}`)
     return void json(401, { error: { code: "token", message: "Cannot answer without the token" } });
+  if (path === "/api/needs") return void json(200, nothingNeeded);
   if (path !== "/api/simulate")
     return void json(404, { error: { code: "not-found", message: "None of this id was heard" } });
   const chunks: Buffer[] = [];
