@@ -33,7 +33,7 @@ export const tutorial = {
     ],
     [
       /^earshot (why|prompt) 2/u,
-      `earshot $1 "$(earshot find hello --outcome replied --json | grep -o '"id":"[^"]*' | head -1 | cut -d'"' -f4)"`,
+      `earshot $1 "$(earshot find hello --author ann --json | grep -o '"id":"[^"]*' | head -1 | cut -d'"' -f4)"`,
     ],
   ],
   finds: [
@@ -98,6 +98,17 @@ export const onDefaults = [
     before: ({ write, blockOf }) => write("scout.py", blockOf("docs/agents/recipes.md", "python")),
   },
   { path: "docs/operate/security.md" },
+  {
+    path: "docs/operate/observe.md",
+    // scripts/smoke-otel.mjs runs the lines of the traces and looks at what arrives. The log is that
+    // of a second daemon, in a folder of its own.
+    swap: [
+      [/^npm install @opentelemetry.*/u, "true"],
+      [/^NODE_OPTIONS=.*/u, "true"],
+      [/^earshot start/u, `EARSHOT_STATE_DIR="$(mktemp -d)" ${stop} earshot start --port 0`],
+    ],
+    codes: [[/^earshot start/u, [0, 130]]],
+  },
 ];
 
 /** On a daemon with a Telegram of two accounts and a web shop. */
@@ -137,6 +148,23 @@ export const onChannels = [
     ],
   },
   { path: "docs/channels/webhook.md" },
+  {
+    path: "docs/guide/turns.md",
+    before: async ({ say, printed }) => {
+      for (const n of [1, 2]) {
+        say("!400");
+        say(`ann: @scout_bot will this arrive? ${n}`);
+        const dead = new RegExp(`("state":"dead"[^]*?){${n}}`, "u");
+        await printed(["outbox", "list", "--state", "dead", "--json"], dead);
+      }
+    },
+    swap: [
+      [
+        / <id>/u,
+        ' "$(earshot outbox list --state dead --json | grep -o \'"id":"[^"]*\' | head -1 | cut -d\'"\' -f4)"',
+      ],
+    ],
+  },
 ];
 
 const smallPicture =
