@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { TurnOutput } from "../../src/actors/agent-run/output.ts";
 import type { OutputBlock } from "../../src/actors/agent-run/output-sequencer.ts";
 import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";
-import { renderMarkdown } from "../../src/adapters/channels/telegram/markdown.ts";
+import { renderMarkdown } from "../../src/adapters/channels/shared/markdown.ts";
 import { limits } from "../../src/domain/limits.ts";
 import { createChunker } from "../../src/machines/output/chunker.ts";
 import { createSilence } from "../../src/machines/output/silence.ts";

@@ -15,10 +15,10 @@ import type {
   ChoicesRequest,
   SendReceipt,
 } from "../../../domain/ports/index.ts";
+import { renderMarkdown } from "../shared/markdown.ts";
 import type { TelegramChats } from "./chats.ts";
 import { type TelegramClient, target } from "./client.ts";
 import type { TelegramAccountConfig } from "./config.ts";
-import { renderMarkdown } from "./markdown.ts";
 import { eventOf, type Receiver } from "./normalise.ts";
 import { replyingTo } from "./outbound-media.ts";
 import { messageSchema, userSchema } from "./wire.ts";

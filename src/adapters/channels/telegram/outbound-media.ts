@@ -10,9 +10,9 @@ import { limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 import type { OutgoingKind } from "../../../domain/outgoing.ts";
 import type { MediaRequest, SendReceipt } from "../../../domain/ports/index.ts";
+import { renderMarkdown } from "../shared/markdown.ts";
 import type { TelegramChats } from "./chats.ts";
 import { type TelegramClient, target } from "./client.ts";
-import { renderMarkdown } from "./markdown.ts";
 
 /** UTF-16 units after entities parsing (Bot API: sendPhoto.caption). */
 const captionLimit = 1_024;

@@ -15,13 +15,13 @@ import type {
   SendReceipt,
   SendRequest,
 } from "../../../domain/ports/index.ts";
+import { renderMarkdown } from "../shared/markdown.ts";
+import { type Rendered, splitRendered } from "../shared/rendering.ts";
 import { requireReplies } from "./business.ts";
 import { businessIn, GroupMigratedError, type TelegramChats } from "./chats.ts";
 import { sendChoices } from "./choices.ts";
 import { type TelegramClient, target } from "./client.ts";
-import { renderMarkdown } from "./markdown.ts";
 import { replyingTo, sendFile } from "./outbound-media.ts";
-import { type Rendered, splitRendered } from "./rendering.ts";
 
 /** UTF-16 units after entities parsing (Bot API: sendMessage.text). */
 export const telegramTextLimit = 4_096;

@@ -2,14 +2,14 @@
  * Markdown on a terminal
  * ======================
  * Shows what an agent writes with bold, code, lists, quotes and links, wrapped at words. It parses
- * Markdown with the same code as Telegram, so both show the same.
+ * Markdown with the same code as for the platforms, so all show the same.
  *
  * Text is sanitised before parsing, and marks become styles from a closed list: no answer can move
  * the cursor or hide the target of a link.
  */
 import pc from "picocolors";
-import { renderMarkdown } from "../../../adapters/channels/telegram/markdown.ts";
-import type { Entity, Rendered } from "../../../adapters/channels/telegram/rendering.ts";
+import { renderMarkdown } from "../../../adapters/channels/shared/markdown.ts";
+import type { Entity, Rendered } from "../../../adapters/channels/shared/rendering.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { boundedIndent, hangingIndentOf, wrapLine, wrapText } from "./wrap.ts";
 

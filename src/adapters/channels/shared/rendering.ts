@@ -1,8 +1,8 @@
 /**
  * Text with entities
  * ==================
- * The content of a Telegram message, and how a long one is split: at a paragraph, a line, a word,
- * and only then between two graphemes. Offsets are UTF-16 units, as in JavaScript and at Telegram.
+ * What Markdown becomes before it is sent, and how a long message is split: at a paragraph, a line,
+ * a word, and only then between two graphemes. Offsets are UTF-16 units.
  */
 
 export interface Entity {

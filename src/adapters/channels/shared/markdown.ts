@@ -1,9 +1,9 @@
 /**
- * Markdown for Telegram
+ * Markdown of an answer
  * =====================
- * Block structure: fences, tables, headings, quotes, lists. The result is text with entities
- * (https://core.telegram.org/bots/api#messageentity) instead of HTML, so text can never be taken
- * for markup and "cannot parse entities" cannot occur. One pass over the lines, linear in the
+ * Block structure: fences, tables, headings, quotes, lists. The result is text with entities, as
+ * Telegram has them (https://core.telegram.org/bots/api#messageentity); a channel with another
+ * format converts them. Text can never be taken for markup. One pass over the lines, linear in the
  * input.
  */
 import { inlineMarkdown } from "./inline.ts";

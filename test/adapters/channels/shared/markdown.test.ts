@@ -1,11 +1,11 @@
 /** Markdown as Telegram shows it: what is marked, what stays text, where a long text is cut. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { renderMarkdown } from "../../../../src/adapters/channels/telegram/markdown.ts";
+import { renderMarkdown } from "../../../../src/adapters/channels/shared/markdown.ts";
 import {
   type Rendered,
   splitRendered,
-} from "../../../../src/adapters/channels/telegram/rendering.ts";
+} from "../../../../src/adapters/channels/shared/rendering.ts";
 import { property } from "../../../support/property.ts";
 import { growthOver16, linearMax } from "../../../support/runtime/growth.ts";
 
