@@ -38,7 +38,6 @@ export function cutAtSeam(text: string, options: SeamOptions): SeamCut | null {
     const nearest = bestBreak(text, first, room, "whitespace", holes, isOpen);
     if (nearest !== null) return continued(seams, nearest, max);
     if (around !== undefined && around[0] >= first) return continued(seams, around[0], max);
-    if (around === undefined) return null;
   }
   return insideSpan(text, seams, options);
 }
@@ -51,10 +50,19 @@ function continued(seams: Seams, end: number, max: number): SeamCut {
 }
 
 function insideSpan(text: string, seams: Seams, options: SeamOptions): SeamCut | null {
-  const { low, first, room, max, prefer, fences } = options;
+  const { room, max } = options;
   const widest = seams.wrapAt(room);
   if (widest.opens.length + widest.closes.length > max / 4) return null;
-  const capacity = room - widest.closes.length;
+  return insideSpanUpTo(room - widest.closes.length, text, seams, options);
+}
+
+function insideSpanUpTo(
+  capacity: number,
+  text: string,
+  seams: Seams,
+  options: SeamOptions,
+): SeamCut | null {
+  const { low, first, room, max, prefer, fences } = options;
   const holes = joinHoles([...fences, ...seams.smallHoles]);
   const isOpen = (position: number) => !seams.misreads(position);
   const found =
@@ -66,7 +74,12 @@ function insideSpan(text: string, seams: Seams, options: SeamOptions): SeamCut |
   const { opens, closes } = seams.wrapAt(end);
   if (closes === "") return found === null ? null : continued(seams, at, max);
   const isCut = holes.some(([start, stop]) => end > start && end < stop);
-  if (isCut || opens.length + closes.length > max / 4 || end + closes.length > room) return null;
+  if (isCut || opens.length + closes.length > max / 4) return null;
+  if (end + closes.length > room) {
+    // The span that is open here ends at the room's edge, so its marks were not counted.
+    const left = room - closes.length;
+    return left < capacity ? insideSpanUpTo(left, text, seams, options) : null;
+  }
   let next = at;
   while (isSpace(text[next])) next += 1;
   return { end, skip: next - end, opens, closes };

@@ -175,6 +175,14 @@ function readable(text: string): string {
   return text;
 }
 
+/** Backticks in a code span, with what is beside them: at a cut they would join those that close it. */
+function innerBackticks({ from, to }: Span, text: string): Hole[] {
+  return [...text.slice(from, to).matchAll(/\S?\s*`+\s*\S?/gu)].map((found): Hole => {
+    const start = from + found.index;
+    return [start, start + found[0].length];
+  });
+}
+
 /** Items of lists, each with its lists inside, in the order of their starts. */
 function itemsOf(tokens: readonly Token[], text: string): Hole[] {
   const items: Hole[] = [];
@@ -220,13 +228,16 @@ export function readSeams(before: string, rest: string, window: Window): Seams |
   const lists: Token[] = [];
   tokens.forEach((token, index) => {
     const { type, start, end } = token;
-    if (type === "paragraph") paragraphs.push(token);
+    // A heading that is longer than a block goes on as a paragraph.
+    const isLongHeading = type === "atxHeading" && end - start > max;
+    if (type === "paragraph" || isLongHeading) paragraphs.push(token);
     if (type === "listOrdered" || type === "listUnordered") lists.push(token);
-    if (atomic.has(type)) hard.push([start, end]);
+    if (atomic.has(type) && !isLongHeading) hard.push([start, end]);
     if (type === "link" || type in sequences) {
       const span = spanOf(tokens, index, text);
       if (span === null) hard.push([start, end]);
       else spans.push(span);
+      if (span !== null && type === "codeText") hard.push(...innerBackticks(span, text));
     }
     if (type === "table") {
       const [head, delimiter, row] = tokens

@@ -158,6 +158,15 @@ describe("blocks of an answer with spans", () => {
     expect(second?.text.startsWith(link)).toBe(true);
   });
 
+  test("code with backticks inside is not cut beside them", () => {
+    const inner = `${sentence(30)} \`\`${sentence(8)}\`\` ${sentence(30)}`;
+    const text = `${sentence(20)} \`${inner}\` ${sentence(20)}`;
+    for (let maxChars = 60; maxChars < 300; maxChars += 1) {
+      const blocks = chunk(text, { minChars: Math.floor(maxChars / 2), maxChars });
+      expect(allSay(blocks), `${maxChars}`).toBe(says(text));
+    }
+  });
+
   test("leave a stray mark what it is", () => {
     const text = `It\`s **so. ${sentence(30)} \`code here\` ${sentence(30)}`;
     const blocks = chunk(text, { minChars: 80, maxChars: 160 });
