@@ -63,6 +63,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     ...[
       "daemon/webchat",
       "daemon/checks",
+      "daemon/checks/live",
       "daemon/config",
       "daemon/config-edit",
       "daemon/replay",

@@ -10,7 +10,7 @@ export const readme = {
   swap: [
     [/^git clone .*/u, "true"],
     [/^npm start$/u, "true"],
-    [/^(TELEGRAM_BOT_TOKEN=\S+) npm start.*/u, "$1 earshot config check"],
+    [/^(TELEGRAM_BOT_TOKEN=\S+) npm start.*/u, "$1 earshot config check --offline"],
     [/^npx earshot chat .*/u, "echo hello | npx earshot chat"],
     [/^(curl -sN)(.*)/u, "$1 --max-time 2$2"],
   ],

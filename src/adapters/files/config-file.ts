@@ -160,7 +160,7 @@ function withSecrets(
     return refuse(
       "EAR_CONFIG_SECRET_MISSING",
       path,
-      `needs the environment variable ${name}, which is not set`,
+      `is missing: the environment variable ${name} is not set`,
     );
   });
 }

@@ -154,6 +154,14 @@ export interface AgentContext<Config> {
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
+/** What trying a configured thing once has shown, without a turn or a message. */
+export interface TryResult {
+  /** `warning`: it may work. `wrong`: it cannot work as it is configured. */
+  readonly state: "ok" | "warning" | "wrong";
+  /** For a person; without secrets. */
+  readonly says: string;
+}
+
 /**
  * A driver. Its config schema becomes part of the config file's schema under
  * `agents.list[].driver`.
@@ -162,6 +170,11 @@ export interface AgentDriver<Config = unknown> {
   readonly kind: string;
   readonly configSchema: z.ZodType<Config>;
   open(context: AgentContext<Config>): AgentPort | Promise<AgentPort>;
+  /**
+   * Tries the address, the key and the name of the model, without a turn. Absent: nothing can be
+   * tried. An error that it throws is a failure of the whole driver.
+   */
+  probe?(config: Config, signal: AbortSignal): Promise<readonly TryResult[]>;
 }
 
 /** Declares an agent driver, for packages named in the config. */

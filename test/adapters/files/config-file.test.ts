@@ -99,8 +99,8 @@ describe("secrets", () => {
     for (const env of [{}, { BOT: "" }]) {
       const { code, message } = await refusal(telegram(`\${BOT}`), env);
       expect(code).toBe("EAR_CONFIG_SECRET_MISSING");
-      expect(message).toContain("channels.telegram.accounts.default.botToken needs");
-      expect(message).toContain("variable BOT, which is not set (line 1)");
+      expect(message).toContain("channels.telegram.accounts.default.botToken is missing: ");
+      expect(message).toContain("variable BOT is not set (line 1)");
     }
     expect((await refusal(telegram(`\${toString}`))).code).toBe("EAR_CONFIG_SECRET_MISSING");
   });

@@ -128,7 +128,7 @@ describe("what is refused", () => {
       ],
       [
         { stream: { humanDelay: { minMs: 1 } } },
-        "stream.humanDelay.maxMs is wrong: expected number, received nothing",
+        "stream.humanDelay.maxMs is missing: expected number",
       ],
       [5, "the config is wrong: expected object, received 5"],
     ] as const)
@@ -279,7 +279,7 @@ describe("what is refused", () => {
       "agents.defaults.driver",
     );
     expect(problems({ agents: { list: [{ id: "a", driver: "model" }] } })[0]).toContain(
-      "agents.list[0].driver.model is wrong",
+      "agents.list[0].driver.model is missing",
     );
     const fine = parseConfig(
       {

@@ -4,7 +4,8 @@
  * Speaks `POST /v1/chat/completions` with `stream: true` as the public API does (SSE chunks,
  * `[DONE]`, usage in the last chunk, tool calls in pieces). Each request takes the next scripted
  * reply; without one it echoes the last user message. Faults are replies too: stall, refuse,
- * garbage, cut off.
+ * garbage, cut off. `GET /v1/models` and `/v1/models/{id}` answer as "Models" of OpenAI's API
+ * reference has it (https://platform.openai.com/docs/api-reference/models).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -35,6 +36,12 @@ export interface ModelRequest {
 export interface ModelServer {
   readonly baseUrl: string;
   readonly requests: readonly ModelRequest[];
+  /** What it lists; null: it knows no list. */
+  models: readonly string[] | null;
+  /** Found when asked for by name, and not in the list. */
+  aliases: readonly string[];
+  /** The only key for the list of models; null: none is needed. */
+  key: string | null;
   /** Connections that were closed by the client before their answer was complete. */
   readonly aborted: () => number;
   /** The next replies, in place of any not yet given. */
@@ -48,28 +55,57 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 export async function startModelServer(at = 0): Promise<ModelServer> {
   const script: ModelReply[] = [];
   const requests: ModelRequest[] = [];
+  const model: Pick<ModelServer, "models" | "aliases" | "key"> = {
+    models: ["small", "large"],
+    aliases: [],
+    key: null,
+  };
   let aborted = 0;
   const server = createServer((request, response) => {
     response.on("close", () => {
       if (!response.writableEnded) aborted += 1;
     });
+    if (request.method === "GET") return answerModels(request, response, model);
     answer(request, response, script, requests).catch((error: unknown) =>
       response.destroy(error as Error),
     );
   });
   await new Promise<void>((resolve) => server.listen(at, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return {
+  return Object.assign(model, {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     requests,
     aborted: () => aborted,
-    reply: (...replies) => void script.splice(0, script.length, ...replies),
+    reply: (...replies: ModelReply[]) => void script.splice(0, script.length, ...replies),
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
-  };
+  });
+}
+
+function answerModels(
+  { url = "", headers }: IncomingMessage,
+  response: ServerResponse,
+  { models, aliases, key }: Pick<ModelServer, "models" | "aliases" | "key">,
+): void {
+  const json = (status: number, body: object) =>
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  const given = headers.authorization?.replace(/^Bearer /u, "") ?? headers["x-api-key"];
+  const path = url.replace(/\?.*$/u, "");
+  const describe = (id: string) => ({ id, object: "model", created: 1, owned_by: "test" });
+  if (models === null || !path.startsWith("/v1/models"))
+    return void json(404, { error: { message: "not found" } });
+  if (key !== null && given !== key)
+    return void json(401, {
+      error: { message: "Incorrect API key provided", code: "invalid_api_key" },
+    });
+  if (path === "/v1/models") return void json(200, { object: "list", data: models.map(describe) });
+  const id = decodeURIComponent(path.slice("/v1/models/".length));
+  if (![...models, ...aliases].includes(id))
+    return void json(404, { error: { message: `The model '${id}' does not exist` } });
+  json(200, describe(id));
 }
 
 async function answer(

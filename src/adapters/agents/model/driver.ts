@@ -11,4 +11,5 @@ export const modelDriver = defineAgent<ModelConfig>({
   kind: "model",
   configSchema: modelConfigSchema as z.ZodType<ModelConfig>,
   open: async ({ config }) => (await import("./turns.ts")).openModel(config),
+  probe: async (config, signal) => (await import("./models.ts")).probeModels(config, signal),
 });

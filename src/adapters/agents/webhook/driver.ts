@@ -48,6 +48,9 @@ const bodyShownUnitsMax = 240;
 export const webhookDriver = defineAgent<WebhookConfig>({
   kind: "webhook",
   configSchema: configSchema as z.ZodType<WebhookConfig>,
+  // A request would be a turn for the service, so only the connection is tried.
+  probe: async ({ url }, signal) =>
+    (await import("../../http/reachable.ts")).tryAddress(url, signal),
   async open({ config, now }: AgentContext<WebhookConfig>) {
     const [{ createHttpClient }, { deadline }] = await Promise.all([
       import("../../http/http-client.ts"),

@@ -2,23 +2,27 @@
  * `earshot config`: check, schema, show
  * =====================================
  * Works on the file, not on the daemon, so it can be used before a daemon starts or while one runs.
+ * `check` also tries what the config names: models, web services, platforms, folders.
  * `show` names the origin of every value; secrets are never printed.
  */
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
+import { createSystemClock } from "../../../adapters/system/clock.ts";
 import { configJsonSchema } from "../../../domain/config/docs/json-schema.ts";
-import { configValues, pathText } from "../../../domain/config/index.ts";
+import { configValues, type EarshotConfig, pathText } from "../../../domain/config/index.ts";
 import { findingText } from "../../../domain/config-finding.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChatOverride } from "../../../domain/ports/index.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { noFacts } from "../../checks/check.ts";
 import { checkConfig } from "../../checks/config-checks.ts";
+import { liveChecks, runLiveChecks } from "../../checks/live/live-checks.ts";
 import { tlsFacts } from "../../checks/tls-facts.ts";
 import { overridesFileName, readOverrides } from "../../config/chat-overrides.ts";
 import { configPathOf, readWithOverrides } from "../../config/config-source.ts";
 import { loadConfiguredPlugins } from "../../config/plugins.ts";
 import { createRegistry } from "../../config/registry.ts";
+import { collectChecks } from "../lib/check-progress.ts";
 import {
   action,
   print,
@@ -35,6 +39,7 @@ interface Options extends StateOptions {
   readonly config?: string;
   readonly port?: string;
   readonly json?: boolean;
+  readonly offline?: boolean;
 }
 
 /**
@@ -88,9 +93,15 @@ const help: HelpText = {
   exits: "0 valid, 1 nothing to show, 2 the file is invalid.",
 };
 const checkHelp: HelpText = {
-  about: "Prints one line for each problem, with its place and the fix. Warnings do not fail.",
-  examples: ["earshot config check", "earshot config check --config ./earshot.json5"],
-  exits: "0 valid, 2 invalid or unreadable.",
+  about:
+    "Prints one line for each problem, with its place and the fix. Keys, model names, addresses, " +
+    "tokens and folders are tried, each for at most 10 s. Warnings do not fail.",
+  examples: [
+    "earshot config check",
+    "earshot config check --config ./earshot.json5",
+    ["earshot config check --offline", "only what needs no network"],
+  ],
+  exits: "0 valid, 1 something that was tried does not work, 2 invalid or unreadable.",
 };
 const schemaHelp: HelpText = {
   about:
@@ -120,7 +131,8 @@ export function addConfigCommand(program: Command): void {
     "Check, explain and show the config file",
   );
   addHelp(withConfig(config.command("check")), checkHelp)
-    .description("Check the config file without starting anything")
+    .description("Check the config file and what it names, without starting anything")
+    .option("--offline", "do not use the network")
     .option("--json", "for programs")
     .action(action(check));
   addHelp(config.command("schema"), schemaHelp)
@@ -144,13 +156,24 @@ async function check(options: Options): Promise<void> {
   const facts = { ...noFacts, baseDir: folder };
   const found = await checkConfig(config, ["mistake", "missing"], facts);
   const warnings = [...about, ...found.map(findingText)];
-  if (options.json === true) return printJson({ path, ok: true, warnings });
+  const tried = options.offline === true ? [] : await tryAll(config, folder, stateDirFor(options));
+  const works = tried.every(({ state }) => state !== "wrong");
+  if (!works) process.exitCode = 1;
+  if (options.json === true) return printJson({ path, ok: works, warnings, tried });
   for (const warning of warnings) printText(terminalSafe(`warning: ${warning}`), 2);
-  print(
-    path === null
-      ? "no config file: the embedded defaults apply"
-      : terminalSafe(`${path} is valid`),
-  );
+  for (const { check: at, state, says } of tried)
+    printText(terminalSafe(`${state}: ${at}: ${says}`), 2);
+  if (path === null) return print("no config file: the embedded defaults apply");
+  print(terminalSafe(works ? `${path} is valid` : `${path} is valid, but not all of it works`));
+}
+
+/** Tries what the config names, with the progress on a terminal. */
+async function tryAll(config: EarshotConfig, baseDir: string, stateDir: string) {
+  const checks = liveChecks({ config, ...createRegistry(), baseDir, stateDir });
+  const { results, onStep } = collectChecks();
+  for (const { check } of checks) onStep({ check, state: "running" });
+  await runLiveChecks(checks, createSystemClock(), onStep);
+  return results;
 }
 
 /** Values of the command line and the environment, which override the file. */

@@ -1,26 +1,21 @@
 /**
  * `earshot doctor`: checks everything that a daemon needs to run well, and says how to fix what is
- * wrong. It changes nothing. Platforms are asked which account a token belongs to.
+ * wrong. It changes nothing. Models, web services and platforms that the config names are tried.
  */
-import { existsSync } from "node:fs";
-import { access, constants, statfs } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname } from "node:path";
 import type { Command } from "commander";
 import pc from "picocolors";
 import { createSystemClock } from "../../../adapters/system/clock.ts";
-import { accountsOf } from "../../../domain/config/daemon/channels.ts";
 import type { EarshotConfig } from "../../../domain/config/index.ts";
-import type { ChannelDefinition } from "../../../domain/ports/index.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import type { Session } from "../../../domain/session.ts";
-import { noFacts } from "../../checks/check.ts";
-import { checkConfig } from "../../checks/config-checks.ts";
-import { tlsFacts } from "../../checks/tls-facts.ts";
+import { type Checked, checkEverything } from "../../checks/live/everything.ts";
+import type { CheckResult } from "../../checks/live/live-checks.ts";
+import { machineResults } from "../../checks/live/machine.ts";
 import { createRegistry } from "../../config/registry.ts";
-import { checkStateDir } from "../../state/state-dir.ts";
-import { readToken, tokenFileOf } from "../../state/token.ts";
 import { callApi, type DaemonAddress, findDaemon } from "../lib/api-client.ts";
+import { collectChecks } from "../lib/check-progress.ts";
 import {
   action,
   errorText,
@@ -30,7 +25,6 @@ import {
   stateDirFor,
   withStateDir,
 } from "../lib/command.ts";
-import { identifyAccount } from "../lib/identify-account.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 import { loadConfig } from "./config.ts";
 
@@ -40,24 +34,17 @@ interface DoctorOptions extends StateOptions {
   readonly offline?: boolean;
 }
 
-interface Finding {
-  readonly check: string;
-  readonly state: "ok" | "warning" | "wrong";
-  readonly says: string;
-}
+type Finding = CheckResult;
 
-const freeBytesMin = 200_000_000;
 /** Width of the mark column. */
 const markUnits = 9;
-const sessionsShownMax = 20;
-/** An earlier clock is wrong: this version did not exist then. */
-const plausibleSince = Date.UTC(2025, 0, 1);
+const sessionsReadMax = 20;
 
 const help: HelpText = {
   about: "Changes nothing. Every finding that is not ok says how to fix it.",
   examples: [
     "earshot doctor",
-    ["earshot doctor --offline", "without asking the platforms about their bots"],
+    ["earshot doctor --offline", "without trying models, web services and platforms"],
     `earshot doctor --json | jq '.[] | select(.state != "ok")'`,
   ],
   exits: "0 nothing wrong (perhaps warnings), 1 something is wrong, 2 bad use.",
@@ -65,15 +52,14 @@ const help: HelpText = {
 
 export function addDoctorCommand(program: Command): void {
   addHelp(withStateDir(program.command("doctor")), help)
-    .description("Check state directory, config, port, disk, clock, tokens and dangerous settings")
+    .description("Check state directory, config, port, disk, models, tokens and dangerous settings")
     .option("--config <file>", "config file (EARSHOT_CONFIG)")
-    .option("--offline", "do not ask the platforms")
+    .option("--offline", "do not use the network")
     .option("--json", "for programs")
     .action(action(doctor));
 }
 
 const ok = (check: string, says: string): Finding => ({ check, state: "ok", says });
-const warning = (check: string, says: string): Finding => ({ check, state: "warning", says });
 const wrong = (check: string, error: unknown): Finding => ({
   check,
   state: "wrong",
@@ -82,20 +68,25 @@ const wrong = (check: string, error: unknown): Finding => ({
 
 async function doctor(options: DoctorOptions): Promise<void> {
   const stateDir = stateDirFor(options);
-  const findings = [await stateFinding(stateDir), await diskFinding(stateDir), clockFinding()];
-  const loaded = await loadConfig(options).catch((error: unknown) => {
-    findings.push(wrong("config", error));
-    return null;
-  });
-  if (loaded !== null) {
-    findings.push(ok("config", loaded.path ?? "embedded defaults"));
-    for (const problem of loaded.warnings) findings.push(warning("config", problem));
-    const folder = loaded.path === null ? stateDir : dirname(loaded.path);
+  const clock = createSystemClock();
+  const loaded = await loadConfig(options).catch((error: unknown) => wrong("config", error));
+  const findings: Finding[] = [];
+  if ("check" in loaded) findings.push(...(await machineResults(stateDir, clock)), loaded);
+  else {
+    findings.push({ check: "config", state: "ok", says: loaded.path ?? "embedded defaults" });
+    for (const says of loaded.warnings) findings.push({ check: "config", state: "warning", says });
     findings.push(await portFinding(loaded.config, stateDir));
     const daemon = await findDaemon(stateDir).catch(() => null);
-    findings.push(...(await configFindings(loaded.config, folder, daemon)));
-    if (daemon !== null) findings.push(...(await sessionFindings(daemon)));
-    if (options.offline !== true) findings.push(...(await accountFindings(loaded.config)));
+    const subject = {
+      config: loaded.config,
+      ...createRegistry(),
+      baseDir: loaded.path === null ? stateDir : dirname(loaded.path),
+      stateDir,
+      clock,
+      approved: daemon === null ? [] : await approvedPeople(daemon),
+      sessions: daemon === null ? [] : await sessionsOf(daemon),
+    };
+    findings.push(...(await checked(subject, options.offline === true)));
   }
   process.exitCode = findings.some(({ state }) => state === "wrong") ? 1 : 0;
   if (options.json === true) return printJson(findings);
@@ -106,45 +97,6 @@ async function doctor(options: DoctorOptions): Promise<void> {
   };
   for (const { check, state, says } of findings)
     printText(`${marks[state]}  ${terminalSafe(`${check}: ${says}`)}`, markUnits);
-}
-
-const incomplete = (stateDir: string): Finding =>
-  ok("state directory", `${stateDir} will be completed at the first start`);
-
-async function stateFinding(stateDir: string): Promise<Finding> {
-  try {
-    await checkStateDir(stateDir);
-    await access(stateDir, constants.W_OK).catch((error: NodeJS.ErrnoException) => {
-      throw new Error(`${stateDir} cannot be written (${error.code}): name another --state-dir`);
-    });
-    // The first start writes the token.
-    if (!existsSync(tokenFileOf(stateDir))) return incomplete(stateDir);
-    await readToken(stateDir);
-    return ok("state directory", stateDir);
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    return isMissing ? incomplete(stateDir) : wrong("state directory", error);
-  }
-}
-
-async function diskFinding(stateDir: string): Promise<Finding> {
-  for (const folder of [stateDir, "/", "."]) {
-    const disk = await statfs(folder).catch(() => null);
-    if (disk === null) continue;
-    const free = disk.bavail * disk.bsize;
-    const says = `${Math.floor(free / 1_000_000)} MB free`;
-    return free < freeBytesMin
-      ? warning("disk", `only ${says}: free some space`)
-      : ok("disk", says);
-  }
-  return warning("disk", "the free space cannot be determined on this system");
-}
-
-function clockFinding(): Finding {
-  const now = createSystemClock().now();
-  return now < plausibleSince
-    ? wrong("clock", `the clock says ${new Date(now).toISOString()}: set it, or credits never end`)
-    : ok("clock", new Date(now).toISOString());
 }
 
 /** The port is free, or this state directory's daemon uses it. */
@@ -167,44 +119,25 @@ async function portFinding(config: EarshotConfig, stateDir: string): Promise<Fin
     : wrong("port", `${host}:${port} cannot be used (${error.code}): choose another with --port`);
 }
 
-/** The findings of all config checks. */
-async function configFindings(
-  config: EarshotConfig,
-  folder: string,
-  daemon: DaemonAddress | null,
-): Promise<Finding[]> {
-  const { channels } = createRegistry();
-  const found = await checkConfig(config, ["mistake", "missing", "risk"], {
-    ...noFacts,
-    baseDir: folder,
-    approved: daemon === null ? [] : await approvedPeople(daemon),
-    local: (channel) => channels.get(channel)?.local ?? false,
-    tls: await tlsFacts(config.server, folder, createSystemClock().now()),
-  });
-  if (found.length === 0) return [ok("settings", "nothing dangerous")];
-  return found.map(({ at, wrong: problem, fix, level }) => ({
-    check: at,
-    state: level,
-    says: `${problem}: ${fix}`,
-  }));
+/** The result of every check that needs no daemon, with the progress on a terminal. */
+async function checked(subject: Checked, offline: boolean): Promise<readonly Finding[]> {
+  const { results, onStep } = collectChecks();
+  await checkEverything(subject, offline, onStep);
+  return results;
 }
 
-/** Sessions of the running daemon in which an owner gave an agent more rights than its config. */
-async function sessionFindings(daemon: DaemonAddress): Promise<Finding[]> {
-  const found: Finding[] = [];
-  for (let after: string | null = ""; after !== null && found.length < sessionsShownMax; ) {
+/** Sessions of the running daemon. */
+async function sessionsOf(daemon: DaemonAddress): Promise<Checked["sessions"]> {
+  const found: Checked["sessions"][number][] = [];
+  for (let after: string | null = ""; after !== null; ) {
     const query: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
     const page: SessionPage | null = await callApi(daemon, `/api/sessions?limit=1000${query}`);
-    for (const { key, settings } of page?.sessions ?? []) {
-      const { elevated, exec } = settings;
-      const says = "its agent may do whatever it asks for, because an owner allowed it there";
-      if (elevated === "full") found.push(warning(key, `${says}: /elevated off revokes that`));
-      if (exec?.security === "full")
-        found.push(warning(key, `${says}: /exec security=deny revokes that`));
-    }
-    after = page?.next ?? null;
+    for (const { key, settings } of page?.sessions ?? [])
+      if (settings.elevated === "full" || settings.exec?.security === "full")
+        found.push({ key, settings });
+    after = found.length < sessionsReadMax ? (page?.next ?? null) : null;
   }
-  return found.slice(0, sessionsShownMax);
+  return found;
 }
 
 /** People who may write directly because a code was approved or redeemed. */
@@ -223,31 +156,4 @@ interface Admitted {
 interface SessionPage {
   readonly sessions: readonly Pick<Session, "key" | "settings">[];
   readonly next: string | null;
-}
-
-async function accountFindings(config: EarshotConfig): Promise<Finding[]> {
-  const { channels } = createRegistry();
-  const asked = Object.entries(config.channels).flatMap(([id, channel]) => {
-    const definition = channels.get(id);
-    if (definition === undefined || definition.local) return [];
-    return accountsOf(channel).map(([account, own]) => identify(definition, account, own));
-  });
-  return Promise.all(asked);
-}
-
-async function identify(
-  definition: ChannelDefinition,
-  account: string,
-  config: Readonly<Record<string, unknown>>,
-): Promise<Finding> {
-  const check = `${definition.id}/${account}`;
-  try {
-    const identity = await identifyAccount(definition, account, config);
-    return ok(
-      check,
-      identity === undefined ? "configured" : `is ${identity.name} (${identity.id}) there`,
-    );
-  } catch (error) {
-    return wrong(check, error);
-  }
 }

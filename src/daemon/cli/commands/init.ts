@@ -9,6 +9,7 @@ import type { Command } from "commander";
 import { configFromText } from "../../../adapters/files/config-file.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
+import { identifyAccount } from "../../checks/live/identify-account.ts";
 import { createRegistry } from "../../config/registry.ts";
 import { prepareStateDir } from "../../state/state-dir.ts";
 import {
@@ -19,7 +20,6 @@ import {
   stateDirFor,
   withStateDir,
 } from "../lib/command.ts";
-import { identifyAccount } from "../lib/identify-account.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 import { type Answers, configText, tokenVariable } from "../setup/init-config.ts";
 import { type Found, interview } from "../setup/init-prompts.ts";
@@ -101,6 +101,8 @@ function placeFlags({ config, stateDir }: InitOptions, path: string): string {
   return isNamed ? ` --state-dir ${stateDir}` : "";
 }
 
+const identifyMsMax = 5_000;
+
 const alreadyThere = (path: string): EarshotError =>
   new EarshotError("EAR_USAGE", `Cannot write ${path}: it exists. --force replaces it`);
 
@@ -120,7 +122,12 @@ function environmentFacts(): Found {
           "EAR_CHANNEL_CONFIG",
           "Cannot use this token: it does not have the form <number>:<letters>",
         );
-      const identity = await identifyAccount(telegram, "default", account);
+      const identity = await identifyAccount(
+        telegram,
+        "default",
+        account,
+        AbortSignal.timeout(identifyMsMax),
+      );
       return `${identity?.name} (${identity?.id})`;
     },
   };

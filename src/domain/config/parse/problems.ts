@@ -149,22 +149,28 @@ export function problemsOf(
       return issue.keys.map((key) => unknownKey(schema, base, issue.path, key));
     const path = [...base, ...issue.path];
     const value = valueAt(raw, issue.path);
+    const place = pathText(path) || "the config";
+    // A refinement finds a value that it wants missing as well; its message says what it wants.
+    if (value === undefined)
+      return [
+        {
+          code: "EAR_CONFIG_INVALID" as const,
+          path,
+          message: `${place} is missing: ${expectedOf(issue)}`,
+        },
+      ];
     const received = isSecretPath(path)
       ? "a secret"
-      : value === undefined
-        ? "nothing"
-        : isPlain(value) && Object.keys(value).length > 3
-          ? "an object"
-          : shown(value);
+      : isPlain(value) && Object.keys(value).length > 3
+        ? "an object"
+        : shown(value);
     const wantsText = issue.code === "invalid_type" && issue.expected === "string";
     const fix = wantsText && typeof value === "number" ? ": put it in quotes" : "";
     return [
       {
         code: "EAR_CONFIG_INVALID" as const,
         path,
-        message:
-          `${pathText(path) || "the config"} is wrong: ` +
-          `${expectedOf(issue)}, received ${received}${fix}`,
+        message: `${place} is wrong: ${expectedOf(issue)}, received ${received}${fix}`,
       },
     ];
   });

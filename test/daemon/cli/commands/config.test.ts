@@ -77,15 +77,33 @@ describe("config check", () => {
     const path = await file(
       `{ channels: { telegram: { accounts: { default: { botToken: "12:ab" } } } } }`,
     );
-    const { code, out } = await earshot("config", "check");
+    const { code, out } = await earshot("config", "check", "--offline");
     expect(code).toBe(0);
     expect(out).toContain("warning: channels.telegram.accounts.default: it hears no group");
     expect(out).toContain(`${path} is valid`);
-    const warnings = JSON.parse((await earshot("config", "check", "--json")).out);
+    const warnings = JSON.parse((await earshot("config", "check", "--offline", "--json")).out);
     expect(warnings).toMatchObject({
       path,
       ok: true,
       warnings: [expect.stringContaining("hears no group")],
+    });
+  });
+
+  test("what the file names is tried, and what does not work is exit code 1 with its reason", async () => {
+    const path = await file(
+      `{ agents: { list: [{ id: "main", driver: ` +
+        `{ kind: "model", model: "m", baseUrl: "http://127.0.0.1:1/v1" } }] } }`,
+    );
+    const { code, out } = await earshot("config", "check");
+    expect(code).toBe(1);
+    expect(out).toBe(
+      "wrong: agents.list[0].driver: refused: 127.0.0.1:1 cannot be reached\n" +
+        `${path} is valid, but not all of it works\n`,
+    );
+    const json = JSON.parse((await earshot("config", "check", "--json")).out);
+    expect(json).toMatchObject({
+      ok: false,
+      tried: [{ check: "agents.list[0].driver", state: "wrong" }],
     });
   });
 

@@ -9,8 +9,6 @@ import { createRandom } from "../../../adapters/system/ids.ts";
 import { accountFields } from "../../../domain/config/daemon/channels.ts";
 import type { ChannelDefinition } from "../../../domain/ports/index.ts";
 
-const identifyMsMax = 5_000;
-
 /**
  * The account's identity on the platform; undefined if the channel cannot ask for it.
  * @throws EarshotError EAR_CHANNEL_*
@@ -19,6 +17,7 @@ export async function identifyAccount(
   definition: ChannelDefinition,
   accountId: string,
   config: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
 ): Promise<{ readonly id: string; readonly name: string } | undefined> {
   const own = Object.entries(config).filter(([name]) => !Object.hasOwn(accountFields, name));
   const opened = definition.open({
@@ -31,5 +30,5 @@ export async function identifyAccount(
     loadCursor: async () => null,
     reportState: () => undefined,
   });
-  return opened.identify?.(AbortSignal.timeout(identifyMsMax));
+  return opened.identify?.(signal);
 }
