@@ -245,12 +245,13 @@ export const conversationMachine = setup({
                 "session.reset": {
                   actions: [{ type: "closeWindows", params: { running: true } }, "beginSession"],
                 },
-                "lane.granted": { description: "It has one; this came twice." },
-                "agent.started": { description: "The agent was called; nothing to add." },
+                "lane.granted": { description: "It has one." },
+                "agent.started": { description: "The agent was called." },
                 "agent.message-ended": { description: "Blocks were cut before it got here." },
                 "agent.spoke": { guard: "maySpeak", actions: "showTyping" },
                 "agent.text": { guard: "maySpeak", actions: "sendBlock" },
                 "agent.tool": { guard: "maySpeak", actions: "reactAsAsked" },
+                "agent.tool-failed": { description: "Only noted." },
                 "agent.steered": { guard: "isThisTurn", actions: "joinTurn" },
                 "agent.usage": { guard: "isThisTurn", actions: "noteUsage" },
                 "run.aborted": {

@@ -127,3 +127,26 @@ test("the command line says why, and `chat` ends with 1", async () => {
   const fine = await run("hello\n", "chat");
   expect([fine.code, fine.err]).toEqual([0, ""]);
 }, 120_000);
+
+test("a tool that was refused or failed is listed with its reason", async () => {
+  const fate = await ask(
+    "t1",
+    { call: { name: "channel_react", input: { emoji: "" } } },
+    { call: { name: "look_up", input: {} } },
+    { say: ["I could not."] },
+  );
+  expect(fate.outcome).toBe("replied");
+  const [refused, failed] = fate.facts?.tools ?? [];
+  expect(refused).toMatchObject({ name: "channel_react", count: 1, failed: 1 });
+  expect(refused?.error).toMatch(/emoji/u);
+  expect(failed).toMatchObject({ name: "look_up", count: 1, failed: 1 });
+  expect(failed?.error).toMatch(/unavailable tool/u);
+  expect((await run("", "why", "t1")).out).toMatch(
+    /tools: channel_react 1 \(1 failed: .*emoji.*\), look_up 1 \(1 failed: .*unavailable/u,
+  );
+  const { why } = await get<{ why: Why[] }>("/api/why/t1");
+  expect(why[0]?.fate.facts?.tools).toEqual(fate.facts?.tools);
+  const metrics = await (await fetch(`${daemon.base}/metrics`, { headers })).text();
+  const texts = /^earshot_turn_to_first_text_seconds_count (\d+)$/mu.exec(metrics)?.[1];
+  expect(Number(texts)).toBeGreaterThanOrEqual(3);
+}, 60_000);

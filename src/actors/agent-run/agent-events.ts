@@ -4,7 +4,13 @@
  */
 import { agentEventSchema } from "../../domain/ports/index.ts";
 import { fillPrefix } from "../../machines/conversation/reply-addressing.ts";
+import type { AgentReport } from "../../machines/events/events.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
+
+/** A report of an attempt, without its time and turn. */
+export type AttemptReport<Event = AgentReport> = Event extends unknown
+  ? Omit<Event, "at" | "turnId">
+  : never;
 
 const toolInputUnitsMax = 8_192;
 

@@ -81,11 +81,14 @@ export interface TurnActions {
   skip(): void;
   /** Asks the main thread. Resolves to text, also for a refusal. */
   ask(tool: string, input: unknown): Promise<string>;
+  /** A call was refused, or failed. */
+  refused(name: string, why: string): void;
   /** Too many refusals: ends the turn. */
   giveUp(): void;
 }
 
-const turnIsOver = "Refused: this turn has ended.";
+const refusal = "Refused: ";
+const turnIsOver = `${refusal}this turn has ended.`;
 /** Refusals after which a turn is ended. */
 const refusalsMax = 10;
 
@@ -104,7 +107,7 @@ export function createTools(
   const refuse = (why: string): string => {
     refusals += 1;
     if (refusals >= refusalsMax) actions.giveUp();
-    return `Refused: ${why}`;
+    return refusal + why;
   };
   const ask = (tool: string, input: unknown): Promise<string> => {
     asks += 1;
@@ -117,7 +120,7 @@ export function createTools(
     return answer;
   };
   const orRefuse = (answer: string): string =>
-    answer.startsWith("Refused: ") ? refuse(answer.slice("Refused: ".length)) : answer;
+    answer.startsWith(refusal) ? refuse(answer.slice(refusal.length)) : answer;
   const send = (asked: z.infer<typeof sendInput>): string | Promise<string> => {
     const { text, media, choices } = asked;
     if (media !== undefined && choices !== undefined)
@@ -133,8 +136,7 @@ export function createTools(
     const answer = actions.react(emoji);
     return typeof answer === "string" ? answer : answer.then(orRefuse);
   };
-  return (name, input) => {
-    if (actions.over) return turnIsOver;
+  const call = (name: string, input: unknown): string | Promise<string> => {
     const isOffered = names === undefined || names.includes(name);
     if (!isTurnTool(name) || !isOffered) return refuse("there is no such tool here.");
     const parsed = inputs[name].safeParse(input ?? {});
@@ -155,5 +157,15 @@ export function createTools(
         actions.skip();
         return "Nothing will be sent. End now.";
     }
+  };
+  const noted = (name: string, answer: string): string => {
+    if (answer.startsWith(refusal)) actions.refused(name, answer.slice(refusal.length));
+    return answer;
+  };
+  return (name, input) => {
+    if (actions.over) return turnIsOver;
+    const answer = call(name, input);
+    if (typeof answer === "string") return noted(name, answer);
+    return answer.then((text) => (actions.over ? text : noted(name, text)));
   };
 }

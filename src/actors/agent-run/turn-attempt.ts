@@ -16,13 +16,12 @@ import {
   kindOf,
   type TimerHandle,
 } from "../../domain/ports/index.ts";
-import { oneLine } from "../../domain/sanitize.ts";
 import type { FailureKind } from "../../domain/stream.ts";
 import type { AgentFailed, AgentReport } from "../../machines/events/events.ts";
 import { approvalRequest } from "../protocol/context-tool-schemas.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
 import { nextTurn } from "../util/scheduling.ts";
-import { inputOf, isForeign, prefixOf } from "./agent-events.ts";
+import { type AttemptReport, inputOf, isForeign, prefixOf } from "./agent-events.ts";
 import { createTools, isTurnTool, type TurnActions, toolsAmong } from "./agent-tools.ts";
 import { OutgoingParts } from "./outgoing-parts.ts";
 import { TurnOutput } from "./output.ts";
@@ -31,10 +30,6 @@ import type { TurnAttemptPorts } from "./turn-attempt-ports.ts";
 import { UnsentText } from "./unsent-text.ts";
 
 type Failure = Pick<AgentFailed, "code" | "message" | "unsent">;
-/** A report without its time and turn. */
-type AttemptReport<Event = AgentReport> = Event extends unknown
-  ? Omit<Event, "at" | "turnId">
-  : never;
 
 /** Events read before yielding: a stream that is always ready would starve every timer. */
 const eventsPerTick = 64;
@@ -196,7 +191,9 @@ export class TurnAttempt {
         this.#output.step(event.name, event.input);
         break;
       case "tool-end":
-        if (!isTurnTool(event.name)) this.#output.stepEnded(event.name, event.ok);
+        if (isTurnTool(event.name)) break;
+        this.#output.stepEnded(event.name, event.ok);
+        if (!event.ok) this.#toolFailed(event.name, event.error ?? "");
         break;
       case "message-end":
         this.#output.endMessage();
@@ -216,6 +213,10 @@ export class TurnAttempt {
         this.#fail("error", event.message, event.kind);
         break;
     }
+  }
+
+  #toolFailed(name: string, why: string): void {
+    this.#report({ type: "agent.tool-failed", name, message: why });
   }
 
   /** Waiting for a file or a platform is not idleness of the agent. */
@@ -377,6 +378,7 @@ export class TurnAttempt {
         if ("media" in answer) return "Refused: there is no such tool here.";
         return run.#show(answer.images) ? answer.text : tooManyPictures;
       },
+      refused: (name, why) => this.#toolFailed(name, why),
       giveUp: () => run.#fail("error", "went on asking for tools it was refused"),
     };
   }
@@ -393,7 +395,7 @@ export class TurnAttempt {
   #fail(code: Failure["code"], message: string, kind?: FailureKind): void {
     if (this.#isOver) return;
     const known = kind === undefined ? {} : { kind };
-    this.#failure = { code, message: oneLine(message, messageUnitsMax), ...known };
+    this.#failure = { code, message, ...known };
     this.#abort.abort(new EarshotError("EAR_AGENT_TIMEOUT", `Cannot continue the turn: ${code}`));
     this.#after(limits.abortMsMax, this.#end);
     this.#failure = { ...this.#failure, ...this.#unsent.breakOff(this.#output, code) };

@@ -9,7 +9,13 @@ import { secretValues } from "../../domain/config/index.ts";
 import { limits } from "../../domain/limits.ts";
 import type { AgentDriver, Clock, Log, Scheduler } from "../../domain/ports/index.ts";
 import { redactSecrets } from "../../domain/redact-secrets.ts";
-import type { AgentFailed, AgentReport, AgentSpoke } from "../../machines/events/events.ts";
+import { oneLine } from "../../domain/sanitize.ts";
+import type {
+  AgentFailed,
+  AgentReport,
+  AgentSpoke,
+  AgentToolFailed,
+} from "../../machines/events/events.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
 import type {
   ContextAnswer,
@@ -50,6 +56,11 @@ export interface TurnRunner {
   close(): void;
 }
 
+const held: ReadonlySet<AgentReport["type"]> = new Set([
+  ...(["agent.started", "agent.message-ended", "agent.tool-failed"] as const),
+]);
+
+const messageUnitsMax = 300;
 /** Shortest time between two deltas of one turn, ms. */
 const deltaMsMin = 100;
 
@@ -57,16 +68,22 @@ export function createTurnRunner(options: TurnRunnerOptions): TurnRunner {
   return new Runner(options);
 }
 
-/** An agent's failure with its secrets redacted. */
-function discreet(event: AgentFailed, { agent }: TurnJob): AgentFailed {
+/** A failure of an agent or a tool with the agent's secrets redacted. */
+function discreet<Failed extends AgentFailed | AgentToolFailed>(
+  event: Failed,
+  { agent }: TurnJob,
+): Failed {
   const secrets = secretValues({ agents: { driver: agent.config } });
-  return { ...event, message: redactSecrets(event.message, secrets) };
+  return { ...event, message: oneLine(redactSecrets(event.message, secrets), messageUnitsMax) };
 }
+
+const isFailure = (event: AgentReport): event is AgentFailed | AgentToolFailed =>
+  event.type === "agent.failed" || event.type === "agent.tool-failed";
 
 /** Whether a report is for the journal only, so nothing waits for it. */
 function isHeld(event: AgentReport, job: TurnJob): boolean {
   if (event.type === "agent.spoke") return !startsTyping(event, job);
-  return event.type === "agent.started" || event.type === "agent.message-ended";
+  return held.has(event.type);
 }
 
 /** Whether the first sign of an answer is what shows typing, which may be shown already. */
@@ -129,19 +146,19 @@ class Runner implements TurnRunner {
     const lease = this.#agents.lease(job.agent);
     if (watched) this.#watched.add(conv);
     let n = 0;
-    let held: TurnReport[] = [];
+    let kept: TurnReport[] = [];
     const run: TurnAttempt = new TurnAttempt(job, {
       clock: this.#options.clock,
       port: lease.port,
       report: (reported) => {
-        const event = reported.type === "agent.failed" ? discreet(reported, job) : reported;
+        const event = isFailure(reported) ? discreet(reported, job) : reported;
         if (event.type === "agent.failed") this.#notify(key, turnId, event);
-        held.push({ conv, key, turnId, n, attempt, event });
+        kept.push({ conv, key, turnId, n, attempt, event });
         n += 1;
         this.#activity += 1;
         if (isHeld(event, job)) return;
-        this.#report(held);
-        held = [];
+        this.#report(kept);
+        kept = [];
       },
       onText: this.#deltas(job),
       ask: (tool, input) => this.#options.ask({ conv, key, turnId, tool, input }),

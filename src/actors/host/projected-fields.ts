@@ -115,6 +115,7 @@ const events: Type<ConversationEvent> = {
   "agent.steered": { ...turn, messages: list("plain"), edits: list("plain") },
   "agent.message-ended": turn,
   "agent.tool": { ...turn, name: "text", input: "text" },
+  "agent.tool-failed": { ...turn, name: "text", message: "text" },
   "agent.usage": { ...turn, ...all("inputTokens", "outputTokens", "costUsd") },
   "agent.ended": { ...turn, ...all("silent") },
   "agent.failed": { ...turn, ...all("code"), message: "text", unsent: "text" },

@@ -50,6 +50,7 @@ const reported = z.discriminatedUnion("type", [
     name: text,
     input: z.record(z.string(), z.unknown()),
   }),
+  z.strictObject({ ...own, type: z.literal("agent.tool-failed"), name: text, message: text }),
   z.strictObject({
     ...own,
     type: z.literal("agent.usage"),

@@ -74,14 +74,24 @@ export interface Why {
   };
 }
 
+/** A tool that an agent called. */
+export interface ToolUse {
+  readonly name: string;
+  /** How often. */
+  readonly count: number;
+  /** How often it failed or was refused; absent: never. */
+  readonly failed?: number;
+  /** Why it last failed: secrets redacted; absent: the agent does not say. */
+  readonly error?: string;
+}
+
 /** How a turn went. */
 export interface TurnFacts {
   /** From its start to the first text of the answer, ms; absent: there was none. */
   readonly firstTextMs?: number;
   /** From its start to the end of the agent, ms; absent: it runs. */
   readonly tookMs?: number;
-  /** Tools that it called, and how often. */
-  readonly tools: readonly { readonly name: string; readonly count: number }[];
+  readonly tools: readonly ToolUse[];
   /** Absent: the agent does not report it. */
   readonly usage?: Omit<AgentUsage, "type" | "at" | "turnId">;
 }

@@ -125,7 +125,16 @@ export const judgementSchema = z.object({
 const turnFactsSchema = z.object({
   firstTextMs: millis.exactOptional().describe("from the start of the turn to its first text"),
   tookMs: millis.exactOptional().describe("from the start of the turn to the end of the agent"),
-  tools: z.array(z.object({ name: text, count })).describe("tools that the agent called"),
+  tools: z
+    .array(
+      z.object({
+        name: text,
+        count,
+        failed: count.exactOptional().describe("failed or refused so often; absent: never"),
+        error: text.exactOptional().describe("why it last failed, secrets redacted"),
+      }),
+    )
+    .describe("tools that the agent called"),
   usage: z
     .object({ inputTokens: count, outputTokens: count, costUsd: z.number().exactOptional() })
     .exactOptional()

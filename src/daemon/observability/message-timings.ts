@@ -22,10 +22,13 @@ interface Engaged {
 interface TurnWatch {
   /** When it began, monotonic. */
   readonly started: Millis;
+  /** The same by wall time, which the reports of an agent have. */
+  readonly startedAt: Millis;
   /** When its first message was received, by wall time; null: before this start. */
   readonly received: Millis | null;
   /** When the agent was called, monotonic; null: no agent is running. */
   called: Millis | null;
+  hasSpoken: boolean;
   hasText: boolean;
   hasSend: boolean;
 }
@@ -48,6 +51,7 @@ export function createMessageTimings(
   const firstBlock = timing("receive_to_first_block_seconds");
   const agent = histogram("agent_seconds");
   const turnTime = timing("turn_seconds");
+  const firstText = timing("turn_to_first_text_seconds");
   const firstSend = timing("turn_to_first_send_seconds");
   const delivery = timing("delivery_seconds");
   const commit = timing("journal_commit_seconds");
@@ -84,7 +88,9 @@ export function createMessageTimings(
       agentEnded(turns.get(turnId), "host-lost");
       const watch = turns.get(turnId) ?? {
         started: monotonic(),
+        startedAt: now(),
         called: null,
+        hasSpoken: false,
         hasText: false,
         hasSend: false,
         received: first === undefined ? null : Math.min(...known.map((item) => item.received)),
@@ -104,6 +110,10 @@ export function createMessageTimings(
           const { agentId } = parseSessionKey(key);
           tokens.inc({ agent: agentId, kind: "input" }, event.inputTokens);
           tokens.inc({ agent: agentId, kind: "output" }, event.outputTokens);
+        } else if (event.type === "agent.spoke" && event.what === "text") {
+          if (turn === undefined || turn.hasSpoken) continue;
+          turn.hasSpoken = true;
+          firstText.observe(seconds(event.at - turn.startedAt));
         } else if (event.type === "agent.text" && event.aside === undefined) {
           if (turn === undefined || turn.hasText) continue;
           turn.hasText = true;

@@ -197,6 +197,14 @@ export const metricTable = [
     help: "From the receipt of a turn's first message to the first block of its answer.",
   },
   {
+    name: "turn_to_first_text_seconds",
+    type: "histogram",
+    unit: "seconds",
+    labels: {},
+    buckets: patient,
+    help: "From a turn's start to the first text of its answer from the agent.",
+  },
+  {
     name: "turn_to_first_send_seconds",
     type: "histogram",
     unit: "seconds",

@@ -23,7 +23,13 @@ export const agentEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("text"), text }),
   z.object({ type: z.literal("reasoning"), text }),
   z.object({ type: z.literal("tool-start"), name: z.string().max(256), input: z.unknown() }),
-  z.object({ type: z.literal("tool-end"), name: z.string().max(256), ok: z.boolean() }),
+  z.object({
+    type: z.literal("tool-end"),
+    name: z.string().max(256),
+    ok: z.boolean(),
+    /** Why it failed. */
+    error: text.optional(),
+  }),
   z.object({ type: z.literal("message-end") }),
   media as unknown as z.ZodObject<typeof media.shape & typeof mediaRequestSchema.shape>,
   choices as unknown as z.ZodObject<typeof choices.shape & typeof choicesSchema.shape>,

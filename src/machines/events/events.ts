@@ -190,6 +190,15 @@ export interface AgentTool {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
+/** A tool failed or was refused. Decides nothing; kept for who asks what happened. */
+export interface AgentToolFailed {
+  readonly type: "agent.tool-failed";
+  readonly at: Millis;
+  readonly turnId: string;
+  readonly name: string;
+  /** One line, secrets redacted; empty: the agent does not say. */
+  readonly message: string;
+}
 export interface AgentUsage {
   readonly type: "agent.usage";
   readonly at: Millis;
@@ -366,6 +375,7 @@ export type AgentReport =
   | AgentText
   | AgentMessageEnded
   | AgentTool
+  | AgentToolFailed
   | AgentUsage
   | AgentEnded
   | AgentFailed
@@ -415,6 +425,7 @@ export type ConversationEvent =
   | AgentSteered
   | AgentMessageEnded
   | AgentTool
+  | AgentToolFailed
   | AgentUsage
   | AgentEnded
   | AgentFailed

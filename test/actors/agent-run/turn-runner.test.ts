@@ -78,6 +78,7 @@ interface Order {
   readonly watched?: boolean;
   readonly turnId?: string;
   readonly kind?: string;
+  readonly driver?: unknown;
 }
 
 const order = (given: Order = {}): void => {
@@ -115,7 +116,12 @@ const order = (given: Order = {}): void => {
       watched: given.watched ?? false,
       replyTo: "1",
     },
-    agent: { agentId: "main", agentName: "earshot", kind: given.kind ?? "test", config: {} },
+    agent: {
+      agentId: "main",
+      agentName: "earshot",
+      kind: given.kind ?? "test",
+      config: given.driver ?? {},
+    },
     settings: settingsFor(parseConfig(config), key, 1),
   });
 };
@@ -434,7 +440,7 @@ describe("tools", () => {
       reported,
     );
     await run();
-    expect(types()).toEqual(["agent.started", "skip", "agent.ended"]);
+    expect(types()).toEqual(["agent.started", "skip", "agent.tool-failed", "agent.ended"]);
     expect(reported[1]).toMatch(/^Refused/);
     expect(events().at(-1)).toMatchObject({ silent: true });
   });
@@ -522,4 +528,25 @@ test("a turn that comes after the runner was closed is not begun and leaves no t
   expect(reports).toEqual([]);
   expect(runner.running).toBe(0);
   expect(clock.nextDue()).toBeNull();
+});
+
+test("why a tool failed is one line of limited length; a secret is taken out before it is cut", async () => {
+  const apiKey = "sk-a-key-of-some-length";
+  says(async function* () {
+    yield { type: "tool-start", name: "look", input: {} };
+    const error = `no\nentry ${"x".repeat(280)}${apiKey}`;
+    yield { type: "tool-end", name: "look", ok: false, error };
+    yield { type: "error", message: `${"x".repeat(290)}${apiKey}` };
+  });
+  await run({ driver: { apiKey } });
+  expect(types()).toContain("agent.tool-failed");
+  const said = events().flatMap((event) =>
+    event.type === "agent.tool-failed" || event.type === "agent.failed" ? event.message : [],
+  );
+  expect(said[0]).toMatch(/^no entry x+\[reda/u);
+  for (const message of said) {
+    expect(message.length).toBeLessThanOrEqual(301);
+    expect(message).not.toContain("sk-");
+  }
+  expect(said).toHaveLength(2);
 });

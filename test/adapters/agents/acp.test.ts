@@ -86,6 +86,8 @@ describe("acp driver", () => {
       { type: "message-end" },
       { type: "tool-start", name: "Read file", input: { path: "a.txt" } },
       { type: "tool-end", name: "Read file", ok: true },
+      { type: "tool-start", name: "Write file", input: undefined },
+      { type: "tool-end", name: "Write file", ok: false, error: "a.txt is read-only" },
       { type: "text", text: "Found." },
       { type: "message-end" },
     ]);

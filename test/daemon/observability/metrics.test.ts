@@ -170,6 +170,7 @@ describe("after real traffic", () => {
     expect(count("intake_seconds")).toBe(3);
     for (const name of ["turn_wait_seconds", "turn_seconds", "turn_to_first_send_seconds"])
       expect([name, count(name)]).toEqual([name, 1]);
+    expect(count("turn_to_first_text_seconds")).toBe(1);
     expect(count("receive_to_first_block_seconds")).toBe(1);
     expect(count("agent_seconds", { end: "ended" })).toBe(1);
     expect(count("delivery_seconds")).toBe(value("sends_total", { status: "sent" }));

@@ -265,6 +265,7 @@ describe("the chart as a document", () => {
       "agent.steered": true,
       "agent.message-ended": true,
       "agent.tool": true,
+      "agent.tool-failed": true,
       "agent.usage": true,
       "agent.ended": true,
       "agent.failed": true,

@@ -83,13 +83,14 @@ describe.skipIf(!haveChromium)("the agent on the Room page", () => {
   });
 
   test("what the agent was given is shown beside its message, by key", async () => {
-    model.reply({ say: ["At nine."] });
+    model.reply({ call: { name: "channel_react", input: {} } }, { say: ["At nine."] });
     await say("m4", "Scout, and tomorrow?");
     const page = await rig.open(
       `${daemon.base}/room/${encodeURIComponent(key)}?message=m4#token=${daemon.token}`,
     );
     await page.locator(".msg", { hasText: "and tomorrow?" }).first().click();
     await page.getByText(/first text after/u).waitFor();
+    await page.getByText(/channel_react failed: .*emoji/u).waitFor();
     await page.getByText(/\d+ tokens in, \d+ out/u).waitFor();
     const summary = page.getByText("What the agent read");
     await summary.focus();

@@ -51,6 +51,11 @@ const acts = {
     });
     await turn.update({ sessionUpdate: "tool_call_update", toolCallId, status: "in_progress" });
     await turn.update({ sessionUpdate: "tool_call_update", toolCallId, status: "completed" });
+    await turn.update({
+      sessionUpdate: "tool_call",
+      ...{ toolCallId: "t2", title: "Write file", status: "failed" },
+      content: [{ type: "content", content: { type: "text", text: "a.txt is read-only" } }],
+    });
     await turn.update({ sessionUpdate: "plan", entries: [] });
     await turn.text("Found.");
   },

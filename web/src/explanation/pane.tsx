@@ -301,15 +301,28 @@ function TurnFact({ facts }: { readonly facts: NonNullable<Why["fate"]["facts"]>
     ...(firstTextMs === undefined ? [] : [`first text after ${duration(firstTextMs)}`]),
     ...(tookMs === undefined ? [] : [`ended after ${duration(tookMs)}`]),
     ...(usage === undefined ? [] : [`${usage.inputTokens} tokens in, ${usage.outputTokens} out`]),
-    ...tools.map(({ name, count }) => `${shownName(name)}: ${times(count)}`),
+    ...tools
+      .filter(({ failed = 0, count }) => failed < count)
+      .map(({ name, count, failed = 0 }) => `${shownName(name)}: ${times(count - failed)}`),
   ];
-  if (lines.length === 0) return null;
+  const failures = tools.filter(({ failed = 0 }) => failed > 0);
+  if (lines.length + failures.length === 0) return null;
   return (
     <>
       <dt>Turn</dt>
       <dd>
         {lines.map((line) => (
           <div key={line}>{line}</div>
+        ))}
+        {failures.map(({ name, failed = 0, error }) => (
+          <div key={name} class="tool-failed">
+            <bdi>{shownName(name)}</bdi> failed{failed === 1 ? "" : ` ${times(failed)}`}
+            {error !== undefined && (
+              <>
+                : <bdi>{error}</bdi>
+              </>
+            )}
+          </div>
         ))}
       </dd>
     </>

@@ -4,11 +4,21 @@
  * Converts the agent's updates to events, in order. The queue is bounded: while its reader is slow,
  * the agent's pipe is not read.
  */
-import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { SessionUpdate, ToolCallUpdate } from "@agentclientprotocol/sdk";
+import { limits } from "../../../domain/limits.ts";
 import type { AgentEvent } from "../../../domain/ports/index.ts";
 import type { SessionListener } from "./process.ts";
 
 const queuedMax = 1_000;
+
+type ToolState = Pick<ToolCallUpdate, "toolCallId" | "status" | "content">;
+
+/** What a tool call says in text: where it failed, the reason. */
+function textOf(content: ToolState["content"]): string {
+  const blocks = (content ?? []).flatMap((one) => (one.type === "content" ? one.content : []));
+  const texts = blocks.flatMap((block) => (block.type === "text" ? block.text : []));
+  return texts.join(" ").slice(0, limits.agentEventUnitsMax);
+}
 
 export class UpdateQueue implements SessionListener, AsyncIterable<AgentEvent> {
   readonly #events: AgentEvent[] = [];
@@ -90,11 +100,11 @@ export class UpdateQueue implements SessionListener, AsyncIterable<AgentEvent> {
         const name = (update.name ?? update.title).slice(0, 256);
         this.#tools.set(update.toolCallId, name);
         yield { type: "tool-start", name, input: update.rawInput };
-        yield* this.#toolEnd(update.toolCallId, update.status);
+        yield* this.#toolEnd(update);
         break;
       }
       case "tool_call_update":
-        yield* this.#toolEnd(update.toolCallId, update.status);
+        yield* this.#toolEnd(update);
         break;
       default:
         // Plans, modes and similar updates are for editors.
@@ -102,12 +112,13 @@ export class UpdateQueue implements SessionListener, AsyncIterable<AgentEvent> {
     }
   }
 
-  *#toolEnd(id: string, status: string | null | undefined): Generator<AgentEvent> {
+  *#toolEnd({ toolCallId: id, status, content }: ToolState): Generator<AgentEvent> {
     if (status !== "completed" && status !== "failed") return;
     const name = this.#tools.get(id);
     // An end without a start, or a second end.
     if (name === undefined) return;
     this.#tools.delete(id);
-    yield { type: "tool-end", name, ok: status === "completed" };
+    const error = status === "failed" ? textOf(content) : "";
+    yield { type: "tool-end", name, ok: status === "completed", ...(error && { error }) };
   }
 }

@@ -98,12 +98,14 @@ function kindOfModel(error: unknown): FailureKind {
   return status === undefined && APICallError.isInstance(last) ? "refused" : "invalid";
 }
 
+const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
 /** Describes an error, with secrets redacted. */
 function describe(error: unknown, model: string, config: ModelConfig): string {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   const status = APICallError.isInstance(last) ? ` (HTTP ${last.statusCode ?? "no answer"})` : "";
   const keys = [config, ...config.fallbacks].flatMap(({ apiKey }) => apiKey ?? []);
-  const message = redactSecrets(last instanceof Error ? last.message : String(last), keys);
+  const message = redactSecrets(textOf(last), keys);
   return `The model ${model} failed${status}: ${message.slice(0, 500)}`;
 }
 
@@ -300,7 +302,7 @@ function translate(part: StreamPart): AgentEvent | null {
     case "tool-result":
       return { type: "tool-end", name: part.toolName, ok: true };
     case "tool-error":
-      return { type: "tool-end", name: part.toolName, ok: false };
+      return { type: "tool-end", name: part.toolName, ok: false, error: textOf(part.error) };
     case "text-end":
       return { type: "message-end" };
     case "finish":

@@ -193,10 +193,17 @@ function movedText({ chat: { id, movedTo } }: Why["message"]) {
   return [["room", text] as const];
 }
 
+function toolText({ name, count, failed, error }: TurnFacts["tools"][number]): string {
+  const called = `${oneLine(name)} ${count}`;
+  if (failed === undefined) return called;
+  const why = error === undefined ? "" : `: ${oneLine(error, textUnitsMax)}`;
+  return `${called} (${failed} failed${why})`;
+}
+
 function factsText({ firstTextMs, tookMs, usage, tools }: TurnFacts): string {
   const after = (what: string, ms: number | undefined) =>
     ms === undefined ? [] : [`${what} after ${(ms / 1_000).toFixed(1)} s`];
-  const called = tools.map(({ name, count }) => `${oneLine(name)} ${count}`).join(", ");
+  const called = tools.map(toolText).join(", ");
   const facts = [
     ...after("first text", firstTextMs),
     ...after("ended", tookMs),
