@@ -77,9 +77,9 @@ export function decodeEvent(row: Pick<EventRow, "seq" | "body">): JournalEvent {
   return numbered(event as JournalEvent, row.seq);
 }
 
-/** The events of a row, in the order in which the conversation steps on them; a label is none. */
+/** The events of a row, in the order in which the conversation steps on them. */
 export function eventsIn(event: JournalEvent): readonly ConversationEvent[] {
-  if (event.type === "message.labelled") return [];
+  if (event.type === "message.labelled" || event.type === "session.compacted") return [];
   return event.type === "agent.reported" ? event.events : [event];
 }
 

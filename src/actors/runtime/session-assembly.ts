@@ -32,6 +32,7 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
   const { clock, log, store, ids, journal, configs, supervisor, onHealth } = ports;
   const files = ports.sessionFiles ?? null;
   const config = () => configs.current();
+  const cfg = () => configs.version();
   const sessionIndex = createSessionIndex({ clock, log, store, files });
   const sessions = createSessions({ store, journal, ids, onBegan: sessionIndex.changed });
   const tails = createTranscriptCache(store, ports.transcriptUnitsMax);
@@ -46,12 +47,19 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
   const summaries = createSummaries({
     ids,
     config,
-    cfg: () => configs.version(),
+    cfg,
     run: (order) => supervisor().run(order),
     abort: (turnId, reason) => supervisor().abort(turnId, reason),
   });
   const common = { clock, log, store, journal, sessions, projection };
-  const compaction = createCompaction({ ...common, summaries, transcripts: tails, config });
+  const compaction = createCompaction({
+    ...common,
+    ids,
+    summaries,
+    transcripts: tails,
+    config,
+    cfg,
+  });
   const sideQuestions = createSideQuestions({
     clock,
     ids,

@@ -8,6 +8,7 @@ import { agentOf, type EarshotConfig } from "../../domain/config/index.ts";
 import { limits } from "../../domain/limits.ts";
 import type {
   Clock,
+  Ids,
   Log,
   SessionRow,
   StoreWrite,
@@ -15,7 +16,9 @@ import type {
 } from "../../domain/ports/index.ts";
 import { cut } from "../../domain/sanitize.ts";
 import { noUsage, type TranscriptLine } from "../../domain/session.ts";
+import type { SessionCompacted } from "../../machines/events/events.ts";
 import type { Journal } from "../journal/journal.ts";
+import { newEvent } from "../protocol/event-codec.ts";
 import type { OrderedTurn, Sessions } from "./session-registry.ts";
 import type { Summaries, Summary } from "./summarizer.ts";
 import type { Past, TranscriptCache } from "./transcript-cache.ts";
@@ -31,12 +34,15 @@ import type { Remembering } from "./turn-session.ts";
 export interface CompactionPorts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly journal: Pick<Journal, "keep">;
+  readonly ids: Ids;
+  readonly journal: Pick<Journal, "keep" | "offer">;
   readonly sessions: Sessions;
   readonly projection: Pick<TranscriptFiles, "write">;
   readonly summaries: Summaries;
   readonly transcripts: Pick<TranscriptCache, "read">;
   readonly config: () => EarshotConfig;
+  /** Number of that config. */
+  readonly cfg: () => number;
 }
 
 export interface Compaction {
@@ -109,6 +115,13 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     return flush.usage;
   }
 
+  /** A row beside those of the conversation, stored as applied: where it happened. */
+  async function note(owner: Work["owner"], summary: boolean): Promise<void> {
+    const event: SessionCompacted = { type: "session.compacted", at: clock.now(), summary };
+    const named = { identity: `compacted|${ports.ids.next()}`, code: 0 };
+    await journal.offer([newEvent(owner, ports.cfg(), event, named)]);
+  }
+
   /** Adds a line that replaces these lines in the prompt. */
   async function replace(work: Work, past: Past, signal: AbortSignal): Promise<TranscriptLine> {
     const { owner, session, view, system, turnId, forTurn } = work;
@@ -138,6 +151,7 @@ export function createCompaction(ports: CompactionPorts): Compaction {
       ports.log("warn", "sessions.compaction", { key: owner.key, reason: summary.failed });
     await journal.keep(writes);
     await projection.write([{ agentId, line }]);
+    await note(owner, summary.failed === null);
     return line;
   }
 

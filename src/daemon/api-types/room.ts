@@ -110,11 +110,13 @@ const sessionSchema = z.object({
   kind: z.literal("session"),
   ...entry,
   why: z
-    .enum(["operator", "command", "policy"])
-    .describe("command: a message of the room; policy: `session.reset` of the config"),
+    .enum(["operator", "command", "policy", "compaction", "omission"])
+    .describe(
+      "command: a message of the room; policy: `session.reset` of the config; compaction: no new session, but a summary replaces older messages; omission: they are left out, there is no summary",
+    ),
   by: text.exactOptional(),
 });
-/** A session began here: the agent remembers nothing of what is before. */
+/** A session began here: the agent remembers nothing of what is before. Or it was compacted. */
 export type SessionEntry = Shape<typeof sessionSchema>;
 
 const turnSchema = z.object({ kind: z.literal("turn"), ...entry, turnId: text });

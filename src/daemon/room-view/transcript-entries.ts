@@ -54,6 +54,10 @@ async function entriesFor(row: EventRow, ports: EntryPorts): Promise<readonly Ro
     const { at, id, expected, by } = stored;
     return [{ kind: "labelled", seq: row.seq, at, id, expected, by: oneLine(by) }];
   }
+  if (stored.type === "session.compacted") {
+    const why = stored.summary ? "compaction" : "omission";
+    return [{ kind: "session", seq: row.seq, at: stored.at, why }];
+  }
   for (const event of eventsIn(stored)) entries.push(...(await entriesIn(row, event, ports)));
   return entries;
 }

@@ -31,6 +31,7 @@ import type {
   CommandAsked,
   DeliverySent,
   MessageReceived,
+  SessionCompacted,
   SessionReset,
 } from "../../machines/events/events.ts";
 
@@ -74,13 +75,13 @@ export interface CutEntry {
   readonly outcome: "cancelled" | "failed";
   readonly text: string;
 }
-/** A session began. */
+/** A session began, or was compacted. */
 export interface BeganEntry {
   readonly kind: "session";
   readonly n: number;
   readonly id: string;
   readonly at: Millis;
-  readonly why: "operator" | "command" | "policy";
+  readonly why: "operator" | "command" | "policy" | "compaction" | "omission";
   readonly by: string | null;
 }
 export type WebchatEntry = TakenEntry | ReplyEntry | CutEntry | BeganEntry;
@@ -109,9 +110,13 @@ function cutIn(row: EventRow, { at, turnId, code, unsent = "" }: AgentFailed): C
   return { kind: "cut", n: row.seq, id, at, turnId, outcome, text: unsent };
 }
 
-function beganIn(row: EventRow, { at, operator, cuts, by }: SessionReset): BeganEntry {
+function beganIn({ seq }: EventRow, event: SessionReset | SessionCompacted): BeganEntry {
+  const entry = { kind: "session", n: seq, id: `session ${seq}`, at: event.at, by: null } as const;
+  if (event.type === "session.compacted")
+    return { ...entry, why: event.summary ? "compaction" : "omission" };
+  const { operator, cuts, by } = event;
   const why = operator === true ? "operator" : cuts === true ? "command" : "policy";
-  return { kind: "session", n: row.seq, id: `session ${row.seq}`, at, why, by: by ?? null };
+  return { ...entry, why, by: by ?? null };
 }
 
 /** Entries cached for pages that connect later. */
@@ -214,7 +219,8 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
     if (event.type === "lane.granted") turn = event.turnId;
     if (event.type === "message.received") return takenOf(row, event);
     if (event.type === "delivery.sent") return replyOf(row, event);
-    if (event.type === "session.reset") return beganIn(row, event);
+    if (event.type === "session.reset" || event.type === "session.compacted")
+      return beganIn(row, event);
     const cut = eventsIn(event).findLast((item) => item.type === "agent.failed");
     if (cut !== undefined) return cutIn(row, cut);
     if (event.type !== "command.applied" || event.asked === undefined) return null;

@@ -405,8 +405,18 @@ export interface MessageLabelled {
   readonly expected: Expected | null;
   readonly by: string;
 }
+/**
+ * The older part of a transcript is no longer given to the agent. No event of the conversation
+ * either.
+ */
+export interface SessionCompacted {
+  readonly type: "session.compacted";
+  readonly at: Millis;
+  /** Whether a summary replaces it; there is none if it could not be made. */
+  readonly summary: boolean;
+}
 /** What one row of the journal holds. */
-export type JournalEvent = ConversationEvent | AgentReported | MessageLabelled;
+export type JournalEvent = ConversationEvent | AgentReported | MessageLabelled | SessionCompacted;
 
 export type ConversationEvent =
   | MessageReceived

@@ -141,6 +141,10 @@ test.each([
     expect(said(turn)).not.toContain("m1 word");
     const note = (await world.transcript()).find(({ covers }) => covers !== undefined);
     expect(note).toMatchObject({ role: "note" });
+    const rows = (await world.store.scan(0, 1_000)).map(({ body }) => JSON.parse(body) as object);
+    expect(rows).toContainEqual(
+      expect.objectContaining({ type: "session.compacted", summary: false }),
+    );
     // Once: the next turn has room again.
     await world.talk("short", { direct: true });
     expect(world.turns.filter(world.isSummary)).toHaveLength(1);

@@ -15,6 +15,8 @@ const runs = [
   { steps: [{ text: answer }] },
   { steps: [{ text: "I begin with the roof. And then" }, { waitMs: 600_000 }, { text: "." }] },
   { steps: [{ text: "Once more I begin. And then" }, { waitMs: 600_000 }, { text: "." }] },
+  { steps: [{ text: "After the roof, the walls." }] },
+  { steps: [{ text: "The roof was asked about." }] },
 ];
 
 describe.skipIf(!haveChromium)("the direct chat as a page", () => {
@@ -98,14 +100,22 @@ describe.skipIf(!haveChromium)("the direct chat as a page", () => {
     await page.locator(".bubble.stopped", { hasText: "Once more I begin" }).waitFor();
     await say(page, "/new");
     await page.locator(".direct .day", { hasText: "New session, by /new" }).waitFor();
+    await say(page, "what comes after the roof?");
+    await page.locator(".bubble.it", { hasText: "After the roof, the walls." }).waitFor();
+    await say(page, "/compact");
+    const compacted = "Compacted: the agent knows older messages by a summary";
+    await page.locator(".direct .day", { hasText: compacted }).waitFor();
     await page.reload();
     await page.locator(".direct .day", { hasText: "New session, by /new" }).waitFor();
+    await page.locator(".direct .day", { hasText: compacted }).waitFor();
+    const room = await rig.open(daemon.address("/room/agent%3Amain%3Amain"));
+    await room.locator(".day", { hasText: compacted }).waitFor();
     expect(await violations(page, "everything")).toEqual([]);
     await page.emulateMedia({ colorScheme: "dark" });
     expect(await violations(page, "colours")).toEqual([]);
     await shoot(page, "1440-dark");
     const narrow = await open({ width: 390 });
-    await narrow.locator(".direct .day").waitFor();
+    await narrow.locator(".direct .day").first().waitFor();
     expect(await violations(narrow, "everything")).toEqual([]);
     await shoot(narrow, "390");
   });

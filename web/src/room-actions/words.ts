@@ -1,4 +1,4 @@
-/** How a divider says that a session began, and what was done to a room by hand. */
+/** How a divider says that a session began or was compacted, and what was done to a room by hand. */
 import type { ActedEntry } from "../../../src/daemon/api-types/room.ts";
 import { shownName } from "../lib/sanitize.ts";
 
@@ -9,6 +9,8 @@ export interface SessionBegan {
 }
 
 export function sessionWords({ why, by }: SessionBegan): string {
+  if (why === "compaction") return "Compacted: the agent knows older messages by a summary";
+  if (why === "omission") return "Shortened: the agent no longer knows older messages";
   if (why === "policy") return "New session, by session.reset of the config";
   if (why === "command") return "New session, by /new";
   return by === undefined ? "New session" : `New session, by ${shownName(by)}`;

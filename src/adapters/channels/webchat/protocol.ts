@@ -104,12 +104,12 @@ export const serverFrameSchema = z.discriminatedUnion("type", [
     outcome: z.enum(["cancelled", "failed"]),
     text: z.string(),
   }),
-  /** A session began: the agent remembers nothing of what is before. */
+  /** A session began: the agent remembers nothing of what is before. Or it was compacted. */
   z.object({
     type: z.literal("session"),
     n,
     at,
-    why: z.enum(["operator", "command", "policy"]),
+    why: z.enum(["operator", "command", "policy", "compaction", "omission"]),
     by: z.string().optional(),
   }),
   z.object({
