@@ -181,7 +181,7 @@ function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections
     counts: () => runtime.count(),
   });
   const titleOf = (key: string) => roomList.load().then(() => roomList.titleOf(key));
-  const { channels } = ports.registry;
+  const { channels, drivers } = ports.registry;
   const needs = createNeeds({
     clock,
     store,
@@ -189,6 +189,7 @@ function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections
     runtime,
     configState: ports.configState,
     layers: ports.control.layers,
+    drivers,
     connections: () => connections.states(),
     retryConnection: (channel, account) => connections.retry(channel, account),
     nameOf: (channel) => channels.get(channel)?.meta.name ?? oneLine(channel),

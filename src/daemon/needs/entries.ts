@@ -6,7 +6,7 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { ChatOverride, LayerName, OutboxRow } from "../../domain/ports/index.ts";
 import { redactSecrets } from "../../domain/redact-secrets.ts";
 import { oneLine, plainText } from "../../domain/sanitize.ts";
-import { causeText, type FailureKind } from "../../domain/stream.ts";
+import { causeText, type FailingAgent, type FailureKind } from "../../domain/stream.ts";
 import type { Pairing } from "../../machines/access/access-entries.ts";
 import type { Need, NeedAct } from "../api-types/needs.ts";
 import type { RefusedConfig } from "../config/config-source.ts";
@@ -116,7 +116,11 @@ const remedies: Readonly<Record<FailureKind, string>> = {
   crashed: "Check its program.",
 };
 
-export function agentNeeds({ failing }: RuntimeStatus, { agents }: EarshotConfig): Need[] {
+export function agentNeeds(
+  failing: readonly FailingAgent[],
+  { agents }: EarshotConfig,
+  canTry: (agentId: string) => boolean,
+): Need[] {
   return failing
     .filter(({ turns }) => turns >= failedTurnsMin)
     .map((one): Need => {
@@ -129,7 +133,7 @@ export function agentNeeds({ failing }: RuntimeStatus, { agents }: EarshotConfig
         meaning:
           `${sentence(oneLine(causeText(one), causeShownUnitsMax))} ${remedies[one.kind]} ` +
           "The next turn that succeeds ends this.",
-        acts: [],
+        acts: canTry(agentId) ? [act("retry", "Try again")] : [],
         agentId,
         turns,
         key,

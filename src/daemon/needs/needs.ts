@@ -9,7 +9,7 @@ import type { ConnectionStatus } from "../../actors/channels/account-connection.
 import type { Runtime, RuntimeStatus } from "../../actors/protocol/runtime.ts";
 import type { RuntimeListener } from "../../actors/protocol/runtime-events.ts";
 import { type EarshotConfig, secretValues } from "../../domain/config/index.ts";
-import type { Clock, ConfigLayers, Store } from "../../domain/ports/index.ts";
+import type { AgentDriver, Clock, ConfigLayers, Store } from "../../domain/ports/index.ts";
 import { type KnownPeople, noKnownPeople } from "../../machines/access/access-entries.ts";
 import type { Need, NeedAct, NeedsAnswer } from "../api-types/needs.ts";
 import type { ConfigState } from "../config/config-source.ts";
@@ -27,9 +27,10 @@ import {
   scheduleNeeds,
 } from "./entries.ts";
 import { createRefusals } from "./refusals.ts";
+import { createTrials, type Trial } from "./trials.ts";
 
 export interface NeedsPorts {
-  readonly clock: Pick<Clock, "now">;
+  readonly clock: Clock;
   readonly store: Pick<Store, "outboxByState">;
   readonly config: () => EarshotConfig;
   readonly configState: ConfigState;
@@ -38,6 +39,7 @@ export interface NeedsPorts {
     Runtime,
     "status" | "access" | "resend" | "drop" | "retryEvent" | "dropEvent" | "schedules"
   >;
+  readonly drivers: ReadonlyMap<string, AgentDriver>;
   readonly connections: () => readonly ConnectionStatus[];
   readonly retryConnection: (channel: string, account: string) => Promise<boolean>;
   /** A channel's name for people. */
@@ -52,10 +54,13 @@ export interface Needs {
   count(): Promise<number>;
   /**
    * Does one action of one need. `unknown`: there is no such need, or it is over; `no-action`: it has
-   * no such action; `failed`: the action did nothing, because it is over.
+   * no such action; `failed`: the action did nothing, because it is over; else why it did not help.
    * @throws EarshotError when what it does is refused.
    */
-  act(id: string, action: string): Promise<"done" | "unknown" | "no-action" | "failed">;
+  act(
+    id: string,
+    action: string,
+  ): Promise<"done" | "unknown" | "no-action" | "failed" | { readonly refused: string }>;
 }
 
 export const needsShownMax = 50;
@@ -67,6 +72,8 @@ export function createNeeds(ports: NeedsPorts): Needs {
   const isStarted = () => runtime.status().ready;
   const known = (): KnownPeople => (isStarted() ? runtime.access() : noKnownPeople);
   const refusals = createRefusals({ clock, config, known });
+  const { drivers } = ports;
+  const trials = createTrials({ clock, config, drivers, failing: () => runtime.status().failing });
 
   async function all(): Promise<readonly Need[]> {
     const status = runtime.status();
@@ -74,7 +81,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
       ...daemonNeeds(status),
       ...configNeeds(ports.configState.refused(), secretValues(config())),
       ...connectionNeeds(ports.connections(), ports.nameOf),
-      ...agentNeeds(status, config()),
+      ...agentNeeds(trials.unanswered(), config(), trials.canTry),
       ...refusalNeeds(refusals.list(), ports.nameOf),
       ...pairingNeeds(isStarted() ? runtime.access().list().pairings : [], ports.nameOf),
       ...overrideNeeds(ports.configState.hiding()),
@@ -95,6 +102,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
       const need = (await all()).find((one) => one.id === id);
       if (need === undefined) return "unknown";
       if (!need.acts.some((act: NeedAct) => act.action === action)) return "no-action";
+      if (need.kind === "agent") return outcomeOf(await trials.run(need.agentId));
       const refused = { ignore: () => refusals.ignore(id) };
       return (await carryOut(need, action, ports, refused)) ? "done" : "failed";
     },
@@ -107,6 +115,11 @@ async function stored({ store, rooms }: NeedsPorts, status: RuntimeStatus): Prom
   if (rows.length + status.quarantined.length > 0) await rooms.load();
   const titleOf = (key: string) => rooms.titleOf(key);
   return [...deliveryNeeds(rows, titleOf), ...quarantineNeeds(status, titleOf)];
+}
+
+function outcomeOf(trial: Trial): "done" | "failed" | { readonly refused: string } {
+  if (typeof trial === "object") return trial;
+  return trial === "answers" ? "done" : "failed";
 }
 
 /** False: it was over. */

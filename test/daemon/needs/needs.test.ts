@@ -16,6 +16,7 @@ import {
 } from "../../support/daemon/live-daemon.ts";
 import { call } from "../../support/daemon/room-daemon.ts";
 import { earshot } from "../../support/runtime/commands.ts";
+import { startModelServer } from "../../support/servers/openai.ts";
 import { sampleToken, startTelegramServer } from "../../support/servers/telegram.ts";
 
 let daemon: LiveDaemon;
@@ -170,11 +171,42 @@ test("an agent that fails three times in a row is one entry with its cause, unti
   await fail(3);
   const need = await one("agent");
   expect(need).toMatchObject({ agentId: "main", turns: 3, title: "Scout fails: 3 turns in a row" });
+  // This driver has nothing that could be tried without a turn.
+  expect(need.acts).toEqual([]);
   expect(need.meaning).toContain("the key is wrong");
   const answer = await call(daemon, "/metrics");
   expect(await answer.text()).toContain("earshot_needs 1");
   await daemon.say({ chat: group("garden"), text: "hello 4", ...toScout });
   await over("agent");
+});
+
+test("a failing agent is tried again without a turn: it ends when it answers, and a new failure lists it again", async () => {
+  const model = await startModelServer();
+  onTestFinished(() => model.close());
+  const key = "sk-a-key-that-no-entry-may-show";
+  model.key = "sk-the-right-one";
+  const broken = { status: 401, body: "no" } as const;
+  model.reply(broken, broken, broken, broken);
+  const driver = { kind: "model", model: "small", baseUrl: model.baseUrl, apiKey: key };
+  await daemonWith({ agents: { list: [{ id: "main", name: "Scout", driver }] } });
+  for (const turn of [1, 2, 3]) await fail(turn);
+  const need = await one("agent");
+  expect(need).toMatchObject({ turns: 3, acts: [{ action: "retry", label: "Try again" }] });
+  const refused = await act(need, "retry");
+  const { error } = (await refused.json()) as { error: { message: string } };
+  expect([refused.status, error.message]).toEqual([
+    409,
+    expect.stringMatching(/^It does not answer yet: auth: .* refuses the key \(HTTP 401\)$/u),
+  ]);
+  expect(JSON.stringify([error, need])).not.toContain("sk-");
+  expect((await cli("needs", "do", need.id)).err).toContain("refuses the key");
+  expect(await find("agent")).toHaveLength(1);
+  model.key = key;
+  expect(await cli("needs", "do", need.id)).toMatchObject({ code: 0, out: "done: Try again\n" });
+  expect(await find("agent")).toEqual([]);
+  expect((await act(need, "retry")).status).toBe(404);
+  await fail(4);
+  expect(await one("agent")).toMatchObject({ turns: 4 });
 });
 
 async function fail(turn: number): Promise<void> {

@@ -78,6 +78,6 @@ function linkOf(need: Need): { readonly label: string; readonly href: string } |
 function versionOf(need: Need): string | number {
   if (need.kind === "delivery") return need.state;
   if (need.kind === "schedule") return need.due;
-  if (need.kind === "refused") return need.at;
+  if (need.kind === "refused" || need.kind === "agent") return need.at;
   return need.kind === "connection" ? need.since : 0;
 }

@@ -51,6 +51,24 @@ export function liveChecks(subject: LiveSubject): readonly LiveCheck[] {
   return [...agentChecks(subject), ...accountChecks(subject), ...folderChecks(subject)];
 }
 
+/** What can be tried of one agent; null: its driver offers nothing. */
+export function agentCheck(
+  { config, drivers }: Pick<LiveSubject, "config" | "drivers">,
+  agentId: string,
+): LiveCheck["run"] | null {
+  return driverCheck(drivers, agentOf(config, agentId).driver);
+}
+
+function driverCheck(
+  drivers: LiveSubject["drivers"],
+  config: { readonly kind: string },
+): LiveCheck["run"] | null {
+  const driver = drivers.get(config.kind);
+  const parsed = driver?.configSchema.safeParse(config);
+  if (driver?.probe === undefined || parsed?.success !== true) return null;
+  return async (signal) => (await driver.probe?.(parsed.data, signal)) ?? [];
+}
+
 /** Agents with the same driver are tried once. */
 function agentChecks({ config, drivers }: LiveSubject): LiveCheck[] {
   const placed = [
@@ -66,12 +84,11 @@ function agentChecks({ config, drivers }: LiveSubject): LiveCheck[] {
   ];
   const seen = new Set<string>();
   return placed.flatMap(({ at, driver }) => {
-    const probe = drivers.get(driver.kind)?.probe;
-    const parsed = drivers.get(driver.kind)?.configSchema.safeParse(driver);
+    const run = driverCheck(drivers, driver);
     const same = JSON.stringify(driver);
-    if (probe === undefined || parsed?.success !== true || seen.has(same)) return [];
+    if (run === null || seen.has(same)) return [];
     seen.add(same);
-    return [{ check: at, run: (signal: AbortSignal) => probe(parsed.data, signal) }];
+    return [{ check: at, run }];
   });
 }
 
@@ -127,12 +144,13 @@ export async function runLiveChecks(
 ): Promise<void> {
   await Promise.all(
     checks.map(async ({ check, run }) => {
-      for (const result of await outcomeOf(run, clock)) onResult({ check, ...result });
+      for (const result of await runOne(run, clock)) onResult({ check, ...result });
     }),
   );
 }
 
-async function outcomeOf(run: LiveCheck["run"], clock: Clock): Promise<readonly TryResult[]> {
+/** Its results within the time limit; a failure is one of them. */
+export async function runOne(run: LiveCheck["run"], clock: Clock): Promise<readonly TryResult[]> {
   try {
     const found = await within(clock, liveCheckMs, run);
     if (found !== late) return found;

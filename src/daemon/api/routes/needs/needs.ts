@@ -43,6 +43,7 @@ export function needsRoutes({ add }: Endpoints, { needs, problem }: RouteDeps): 
       throw new ApiRefusal("bad-request", "Cannot do that: it has no such action");
     if (outcome === "failed")
       throw new ApiRefusal("conflict", "Cannot do that: it is over, or it has changed meanwhile");
+    if (typeof outcome === "object") throw new ApiRefusal("conflict", outcome.refused);
     return { id, action, done: true as const };
   });
 }
