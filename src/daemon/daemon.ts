@@ -28,6 +28,7 @@ import type {
 } from "../domain/ports/index.ts";
 import { oneLine } from "../domain/sanitize.ts";
 import { createApp } from "./api/app.ts";
+import { checkEverything, ofDaemon } from "./checks/live/everything.ts";
 import { composeServices, type Services, workersOf } from "./compose.ts";
 import { withFoundModels } from "./config/auto-agents.ts";
 import { type ConfigSource, openConfig } from "./config/config-source.ts";
@@ -420,6 +421,13 @@ async function serve(opened: Opened): Promise<Listeners> {
         webhookSent: (account) => registry.webhook.sent(account),
         simulate: (lines, explain) =>
           simulate(lines, { explain: explain ?? true, config: simulatedConfig(current.config()) }),
+        check: async (onStep) => {
+          const { channels, drivers } = registry;
+          const { stateDir, baseDir } = opened;
+          const given = { clock, stateDir, baseDir, channels, drivers };
+          const subject = await ofDaemon(given, current.config(), services.runtime);
+          return checkEverything(subject, false, onStep);
+        },
         problem,
       },
       known,

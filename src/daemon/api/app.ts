@@ -20,6 +20,7 @@ import { healthPageRoutes } from "./routes/health-page.ts";
 import { hookRoutes } from "./routes/hooks.ts";
 import { inboundRoutes } from "./routes/inbound.ts";
 import { inspectRoutes } from "./routes/inspect.ts";
+import { checkRoutes } from "./routes/needs/checks.ts";
 import { needsRoutes } from "./routes/needs/needs.ts";
 import { outboxRoutes } from "./routes/outbox.ts";
 import { recordRoutes } from "./routes/record.ts";
@@ -75,6 +76,7 @@ export function createApp(
     searchRoutes,
     healthPageRoutes,
     needsRoutes,
+    checkRoutes,
     roomRoutes,
     roomActionRoutes,
     whatIfRoutes,

@@ -84,6 +84,7 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     ],
     "GET /api/health": ["/api/health"],
     "GET /api/needs": ["/api/needs"],
+    "POST /api/checks": ["/api/checks", post()],
     "GET /api/health/live": ["/api/health/live"],
     "GET /api/status": ["/api/status"],
     "GET /api/channels": ["/api/channels"],

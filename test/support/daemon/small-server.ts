@@ -105,6 +105,7 @@ export async function startSmallServer() {
       path: null,
     }),
     needs: { read: async () => ({ needs: [], more: 0 }), act: async () => "unknown" as const },
+    check: async () => undefined,
     roomViews: createRoomViews({
       store,
       clock,

@@ -24,12 +24,41 @@ interface Asking {
 }
 
 /** @throws ApiError, or the AbortError of `signal`. */
-export async function ask(path: string, { token, body, signal }: Asking): Promise<unknown> {
+export async function ask(path: string, asking: Asking): Promise<unknown> {
+  const response = await send(path, asking);
+  const answer: unknown = await response.json().catch((error: unknown) => {
+    if (asking.signal?.aborted) throw error;
+    return null;
+  });
+  if (response.ok) return answer;
+  throw refusalOf(response, answer);
+}
+
+/** As `ask`, for JSON Lines: `onLine` has each as it comes. */
+export async function askLines(
+  path: string,
+  asking: Asking,
+  onLine: (line: unknown) => void,
+): Promise<void> {
+  const response = await send(path, asking);
+  if (!response.ok || response.body === null)
+    throw refusalOf(response, await response.json().catch(() => null));
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const lines = `${rest}${value}`.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) onLine(JSON.parse(line));
+  }
+}
+
+async function send(path: string, { token, body, signal }: Asking): Promise<Response> {
   const headers: Record<string, string> = { authorization: `Bearer ${token}` };
   if (body !== undefined) headers["content-type"] = "application/json";
-  let response: Response;
   try {
-    response = await fetch(path, {
+    return await fetch(path, {
       method: body === undefined ? "GET" : "POST",
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -39,13 +68,10 @@ export async function ask(path: string, { token, body, signal }: Asking): Promis
     if (signal?.aborted) throw error;
     throw new ApiError(0, "earshot does not answer. It is asked again when it is back.");
   }
-  const answer: unknown = await response.json().catch((error: unknown) => {
-    if (signal?.aborted) throw error;
-    return null;
-  });
-  if (response.ok) return answer;
-  throw new ApiError(response.status, messageOf(answer) ?? `earshot answered ${response.status}.`);
 }
+
+const refusalOf = ({ status }: Response, answer: unknown): ApiError =>
+  new ApiError(status, messageOf(answer) ?? `earshot answered ${status}.`);
 
 function messageOf(answer: unknown): string | null {
   if (typeof answer !== "object" || answer === null || !("error" in answer)) return null;

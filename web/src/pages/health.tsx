@@ -6,6 +6,7 @@
  */
 import { useEffect, useState } from "preact/hooks";
 import type { Health } from "../../../src/daemon/api-types/health.ts";
+import { Checks } from "../health/checks.tsx";
 import { Connections } from "../health/connections.tsx";
 import { Needs } from "../health/problems.tsx";
 import { Schedule } from "../health/schedule.tsx";
@@ -31,6 +32,7 @@ export function HealthPage({ token, onLink }: PageProps) {
             <Connections connections={health.connections} now={now} />
             <Workers hosts={health.hosts} />
             <Schedule token={token} />
+            <Checks token={token} />
           </div>
           <div class="stack">
             <TurnSlots agents={health.lanes} />

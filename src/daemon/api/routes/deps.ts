@@ -18,6 +18,7 @@ import type {
 } from "../../../domain/ports/index.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
 import type { OfferedCommand } from "../../../machines/commands/help.ts";
+import type { CheckStep } from "../../checks/live/everything.ts";
 import type { ClientAddresses } from "../../http/client-address.ts";
 import type { Inspector } from "../../inspector/inspector.ts";
 import type { Needs } from "../../needs/needs.ts";
@@ -57,6 +58,8 @@ export interface RouteDeps {
   hook(channel: string, account: string): ChannelHook | null;
   readonly health: HealthService;
   readonly needs: Pick<Needs, "read" | "act">;
+  /** Checks everything; resolves at the end. */
+  check(onStep: (step: CheckStep) => void): Promise<void>;
   /** Inspects conversations. */
   readonly inspector: Pick<Inspector, "tickets" | "page">;
   /** The list of rooms. */

@@ -4,6 +4,8 @@
  * The machine, the config, what the config names, and the sessions in which an owner allowed more
  * than the config does. `earshot doctor` and the Health page show the same. It changes nothing.
  */
+import type { Runtime } from "../../../actors/protocol/runtime.ts";
+import type { EarshotConfig } from "../../../domain/config/index.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { Clock } from "../../../domain/ports/index.ts";
 import type { Session } from "../../../domain/session.ts";
@@ -24,6 +26,25 @@ export interface Checked extends LiveSubject {
 export type CheckStep = CheckResult | { readonly check: string; readonly state: "running" };
 
 const sessionsShownMax = 20;
+
+/** A session with more rights than the config gives, at most; the newest are looked at. */
+const sessionsReadMax = 1_000;
+
+/** What the daemon checks of itself: the config in force, in its own state directory. */
+export async function ofDaemon(
+  given: Pick<Checked, "clock" | "stateDir" | "baseDir" | "channels" | "drivers">,
+  config: EarshotConfig,
+  runtime: Pick<Runtime, "access" | "sessions">,
+): Promise<Checked> {
+  const { grants } = runtime.access().list();
+  const direct = grants.filter(({ scope }) => scope !== "group");
+  return {
+    ...given,
+    config,
+    approved: direct.map(({ channel, id }) => `${channel}:${id}`),
+    sessions: await runtime.sessions({ all: false, limit: sessionsReadMax }),
+  };
+}
 
 /** `offline`: what needs a network is left out. */
 export async function checkEverything(
