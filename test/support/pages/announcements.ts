@@ -9,7 +9,9 @@ const regions = "[aria-live], [role=status], [role=alert], [role=log]";
 const hear = (node) => {
   const element = node instanceof Element ? node : node.parentElement;
   const region = element?.closest(regions);
-  if (region && region.getAttribute("aria-live") !== "off") window.announced.push(node.textContent);
+  // A region that is emptied says nothing.
+  if (region && region.getAttribute("aria-live") !== "off" && node.textContent !== "")
+    window.announced.push(node.textContent);
 };
 new MutationObserver((changes) => {
   for (const { type, target, addedNodes } of changes)
