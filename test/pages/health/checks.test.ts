@@ -1,6 +1,6 @@
 /**
  * "Check everything" on the Health page, in a real Chromium on a real daemon: what has begun is shown
- * at once, each result takes its place, a server that is mended is fine the next time.
+ * at once, each result takes its place, a server that is repaired is fine the next time.
  */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
