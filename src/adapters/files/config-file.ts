@@ -193,7 +193,14 @@ export async function readConfigFile(
   path: string,
   options: ConfigFileOptions,
 ): Promise<LoadedConfig> {
-  const { text, shown } = await readText(path);
+  return loadedFrom(path, await readText(path), options);
+}
+
+function loadedFrom(
+  path: string,
+  { text, shown }: FileText,
+  options: ConfigFileOptions,
+): LoadedConfig {
   const { config, raw } = configFromText(text, path, options);
   const written = shown ? findPlainSecret(raw) : null;
   if (written !== null)
@@ -239,8 +246,11 @@ export interface ConfigWatchOptions extends ConfigFileOptions {
   readonly changed: (loaded: LoadedConfig, paths: readonly string[]) => void | Promise<void>;
   /** Called with each valid file, before it is applied, also if nothing differs. */
   readonly read?: (loaded: LoadedConfig) => void;
-  /** Called when the file is invalid or could not be applied; the last good config stays. */
-  readonly refused: (error: unknown) => void;
+  /**
+   * Called when the file is invalid or could not be applied, with its text (null: not read); the last
+   * good config stays.
+   */
+  readonly refused: (error: unknown, text: string | null) => void;
   /** Quiet time after the last write. @default 100 */
   readonly settleMs?: number;
 }
@@ -262,15 +272,18 @@ export async function watchConfigFile(
   let good = first;
   let running: Promise<void> = Promise.resolve();
   const reload = async () => {
+    let text: string | null = null;
     try {
-      const loaded = await readConfigFile(first.path, options);
+      const file = await readText(first.path);
+      text = file.text;
+      const loaded = loadedFrom(first.path, file, options);
       options.read?.(loaded);
       const paths = changedPaths(good.config, loaded.config);
       if (paths.length === 0) return;
       await options.changed(loaded, paths);
       good = loaded;
     } catch (error) {
-      options.refused(error);
+      options.refused(error, text);
     }
   };
   // A missing file is detected through its folder; other files there are ignored.
@@ -287,7 +300,8 @@ export async function watchConfigFile(
   const reloadAgain = () => {
     running = running.then(reload);
   };
-  watcher.on("add", reloadAgain).on("change", reloadAgain).on("error", options.refused);
+  watcher.on("add", reloadAgain).on("change", reloadAgain);
+  watcher.on("error", (error) => options.refused(error, null));
   await new Promise<void>((resolve) => {
     watcher.once("ready", resolve);
   });

@@ -118,6 +118,9 @@ const configSchema = z
     kind: z.literal("config"),
     path: text,
     line: count.nullable(),
+    excerpt: z
+      .array(z.object({ line: count, text }))
+      .describe("the file around that line, without secrets; empty: no line is known"),
     error: text,
     since: millis,
   })

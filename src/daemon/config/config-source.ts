@@ -34,11 +34,16 @@ import {
   overridesFileName,
   readOverrides,
 } from "./chat-overrides.ts";
+import { type ExcerptLine, excerptOf } from "./excerpt.ts";
 
 /** A config file that was refused; the last valid one is in force. */
 export interface RefusedConfig {
   readonly path: string;
   readonly error: string;
+  /** The first line that the error names. */
+  readonly line: number | null;
+  /** The text around that line, without secrets; empty: it names none. */
+  readonly excerpt: readonly ExcerptLine[];
   readonly since: Millis;
 }
 
@@ -132,6 +137,18 @@ function hidesAnother(raw: unknown, { path, value }: ChatOverride): boolean {
     there = (there as Readonly<Record<string, unknown>>)[step];
   }
   return !isDeepStrictEqual(there, value);
+}
+
+function refusedConfig(
+  path: string,
+  error: string,
+  text: string | null,
+  since: Millis,
+): RefusedConfig {
+  const [, named] = /\bline (\d+)/u.exec(error) ?? [];
+  const line = named === undefined ? null : Number(named);
+  const excerpt = line === null || text === null ? [] : excerptOf(text, line);
+  return { path, error, line, excerpt, since };
 }
 
 /** Why an override is refused, without the file's path and line: it is not written there. */
@@ -243,9 +260,9 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
           await take(config);
           log("info", "config.changed", { path: first.path, paths });
         },
-        refused(cause) {
+        refused(cause, text) {
           const error = cause instanceof EarshotError ? cause.message : String(cause);
-          refused = { path: first.path, error, since: options.now() };
+          refused = refusedConfig(first.path, error, text, options.now());
           const running = "the last good config";
           log("error", "config.refused", { path: first.path, error, running });
         },

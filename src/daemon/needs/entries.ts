@@ -53,14 +53,17 @@ export function daemonNeeds({ problem }: RuntimeStatus): Need[] {
   return [{ kind: "daemon", id: "daemon", title, meaning: sentence(problem), acts: [], problem }];
 }
 
-export function configNeeds(refused: RefusedConfig | null, secrets: Iterable<string>): Need[] {
+export function configNeeds(refused: RefusedConfig | null, secrets: readonly string[]): Need[] {
   if (refused === null) return [];
-  const { path, since } = refused;
+  const { path, since, line } = refused;
   const error = oneLine(
     redactSecrets(refused.error, secrets).replaceAll("\n", "; "),
     causeShownUnitsMax,
   );
-  const [, line] = /\bline (\d+)/u.exec(error) ?? [];
+  const excerpt = refused.excerpt.map((one) => ({
+    ...one,
+    text: redactSecrets(one.text, secrets),
+  }));
   return [
     {
       kind: "config",
@@ -73,7 +76,8 @@ export function configNeeds(refused: RefusedConfig | null, secrets: Iterable<str
       path,
       error,
       since,
-      line: line === undefined ? null : Number(line),
+      line,
+      excerpt,
     },
   ];
 }

@@ -21,7 +21,13 @@ export {
   parseConfig,
   scenarioConfig,
 } from "./parse/parse.ts";
-export { isSecretPath, mapTexts, secretValues, withoutSecrets } from "./parse/secrets.ts";
+export {
+  isSecretName,
+  isSecretPath,
+  mapTexts,
+  secretValues,
+  withoutSecrets,
+} from "./parse/secrets.ts";
 export { agentOf, type ConfiguredAgent, defaultAgentId } from "./resolve/agent.ts";
 export { agentIn } from "./resolve/agent-in-room.ts";
 export { type FirstReadSettings, resolveFirstRead } from "./resolve/first-read.ts";

@@ -220,10 +220,19 @@ async function fail(turn: number): Promise<void> {
 test("a refused config is one entry with its line, until the file is valid again", async () => {
   await daemonWith();
   const good = await readFile(configFile(), "utf8");
-  await writeFile(configFile(), "{\n  agents: 7,\n}\n");
+  const token = 'botToken: "a secret",';
+  await writeFile(configFile(), `{\n  // by hand\n  agents: 7,\n  ${token}\n  b: 1,\n  c: 2,\n}\n`);
   const need = await one("config");
-  expect(need).toMatchObject({ path: configFile(), line: 2 });
+  expect(need).toMatchObject({ path: configFile(), line: 3 });
   expect(need.meaning).toContain("The last valid config is in force");
+  expect(need.excerpt).toEqual([
+    { line: 1, text: "{" },
+    { line: 2, text: "  // by hand" },
+    { line: 3, text: "  agents: 7," },
+    { line: 4, text: "  botToken: [redacted]," },
+    { line: 5, text: "  b: 1," },
+  ]);
+  expect((await cli("needs")).out).toContain("    2 |   // by hand\n  > 3 |   agents: 7,\n    4 |");
   // The same as before: nothing to apply, and yet nothing is wrong any more.
   await writeFile(configFile(), good);
   await over("config");

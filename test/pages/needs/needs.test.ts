@@ -2,6 +2,8 @@
  * What needs a person, in a real Chromium on a real daemon: a count on the Health tab of every page,
  * the empty list of rooms, the buttons by keyboard only; axe finds nothing wrong.
  */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { group, type LiveDaemon, person, toScout } from "../../support/daemon/live-daemon.ts";
@@ -83,5 +85,47 @@ describe.skipIf(!haveChromium)("needs you", () => {
     await page.keyboard.press("Enter");
     await kitchen.waitFor({ state: "detached" });
     await tab(page, /^Health\s+2\s+things need you$/).waitFor();
+  });
+
+  test("the line of a refused config is shown by keyboard, with what is around it, without secrets", async () => {
+    const daemon = await rig.daemon();
+    await daemon.start();
+    const lines = [
+      "{",
+      "  // <img src=x onerror='alert(1)'>",
+      '  channels: { telegram: { botToken: "a secret" } },',
+      `  agents: 7, // ${"long ".repeat(40)}`,
+      "  loopGuard: {},",
+      "}",
+    ];
+    await writeFile(join(daemon.stateDir, "earshot.json5"), lines.join("\n"));
+    for (const width of [1_440, 390])
+      for (const colorScheme of ["light", "dark"] as const) {
+        const page = await open(daemon, "/health", { width, colorScheme });
+        const need = page.locator(".need", { hasText: "The config file was refused" });
+        const show = need.getByRole("button", { name: "Show the line" });
+        await show.waitFor();
+        expect(await need.locator(".excerpt").isVisible()).toBe(false);
+        await show.focus();
+        await page.keyboard.press("Enter");
+        const hide = need.getByRole("button", { name: "Hide the line", expanded: true });
+        await hide.waitFor();
+        const shown = need.locator(".excerpt li");
+        expect(await shown.count()).toBe(5);
+        const text = (await shown.allTextContents()).join("\n");
+        expect(text).toContain("<img src=x");
+        expect(text).toContain("botToken: [redacted]");
+        expect(text).not.toContain("a secret");
+        expect(await need.locator("mark").textContent()).toContain("agents: 7");
+        expect(await violations(page, "everything")).toEqual([]);
+        expect(await outsideWindow(page)).toEqual([]);
+        if (process.env.EARSHOT_SHOTS !== undefined)
+          await page.screenshot({
+            path: `${process.env.EARSHOT_SHOTS}-line-${width}-${colorScheme}.png`,
+          });
+        await page.keyboard.press("Enter");
+        await show.waitFor();
+        await page.context().close();
+      }
   });
 });

@@ -3,6 +3,7 @@
  * =========
  * What happened, then what to do about it.
  */
+import { useId, useState } from "preact/hooks";
 import type { Need } from "../../../src/daemon/api-types/needs.ts";
 import { roomHref } from "../lib/route.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -45,6 +46,9 @@ export function Needs({ needs, more, token }: NeedsProps) {
 
 function NeedRow({ need, token }: { readonly need: Need; readonly token: string }) {
   const link = linkOf(need);
+  const excerptId = useId();
+  const [isOpen, setOpen] = useState(false);
+  const excerpt = need.kind === "config" ? need.excerpt : [];
   return (
     <li class="need">
       <Icon name="warn" size={14} />
@@ -63,8 +67,50 @@ function NeedRow({ need, token }: { readonly need: Need; readonly token: string 
             {link.label}
           </a>
         )}
+        {excerpt.length > 0 && (
+          <button
+            type="button"
+            class="btn small"
+            aria-expanded={isOpen}
+            aria-controls={excerptId}
+            onClick={() => setOpen(!isOpen)}
+          >
+            {isOpen ? "Hide the line" : "Show the line"}
+          </button>
+        )}
       </div>
+      {need.kind === "config" && excerpt.length > 0 && (
+        <Excerpt id={excerptId} need={need} isOpen={isOpen} />
+      )}
     </li>
+  );
+}
+
+interface ExcerptProps {
+  readonly id: string;
+  readonly need: Extract<Need, { kind: "config" }>;
+  readonly isOpen: boolean;
+}
+
+/** The config file around the line that was refused. */
+function Excerpt({ id, need: { line, excerpt }, isOpen }: ExcerptProps) {
+  return (
+    <div id={id} class="excerpt" hidden={!isOpen}>
+      <ol>
+        {excerpt.map((one) => (
+          <li key={one.line} class={one.line === line ? "here" : ""}>
+            <span class="num">{one.line}</span>
+            {one.line === line ? (
+              <mark>
+                <bdi>{one.text}</bdi>
+              </mark>
+            ) : (
+              <bdi>{one.text}</bdi>
+            )}
+          </li>
+        ))}
+      </ol>
+    </div>
   );
 }
 

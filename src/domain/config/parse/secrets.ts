@@ -23,8 +23,12 @@ const secretSections: ReadonlySet<string> = new Set([
 /** Whether the field at this path holds a secret. The silent token is not a secret. */
 export function isSecretPath(path: readonly PropertyKey[]): boolean {
   if (path.length < 2 || !secretSections.has(String(path[0]))) return false;
-  if (path.at(-2) === "silent") return false;
-  const name = String(path.at(-1)).toLowerCase().replaceAll(/[_-]/gu, "");
+  return path.at(-2) !== "silent" && isSecretName(String(path.at(-1)));
+}
+
+/** Whether a field of this name may hold a secret. */
+export function isSecretName(field: string): boolean {
+  const name = field.toLowerCase().replaceAll(/[_-]/gu, "");
   return secretSuffixes.some((word) => name.endsWith(word));
 }
 

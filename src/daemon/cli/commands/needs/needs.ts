@@ -64,10 +64,20 @@ async function list(options: JsonOptions): Promise<void> {
   for (const need of answer.needs) {
     print(terminalSafe(need.title));
     printText(terminalSafe(need.meaning), 2);
+    if (need.kind === "config") printExcerpt(need);
     for (const { action: name, label } of need.acts)
       print(`  ${label}: earshot needs do ${quoted(need)} ${name}`);
   }
   if (answer.more > 0) print(`and ${answer.more} more`);
+}
+
+/** The lines with their numbers, as many as the file has; the one that was refused is marked. */
+function printExcerpt({ excerpt, line }: Extract<Need, { kind: "config" }>): void {
+  const digits = String(excerpt.at(-1)?.line ?? "").length;
+  for (const one of excerpt) {
+    const number = String(one.line).padStart(digits);
+    print(`  ${one.line === line ? ">" : " "} ${number} | ${terminalSafe(one.text)}`);
+  }
 }
 
 /** As a shell takes it. */
