@@ -31,6 +31,10 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
   [["prompt"], async () => (await import("./commands/prompt.ts")).addPromptCommand],
   [["find"], async () => (await import("./commands/search/find.ts")).addFindCommand],
   [["send"], async () => (await import("./commands/unasked/send.ts")).addSendCommand],
+  [
+    ["stop", "disengage"],
+    async () => (await import("./commands/unasked/room-actions.ts")).addRoomActionCommands,
+  ],
   [["schedule"], async () => (await import("./commands/unasked/schedule.ts")).addScheduleCommand],
   [["outbox"], async () => (await import("./commands/outbox.ts")).addOutboxCommand],
   [["quarantine"], async () => (await import("./commands/retry.ts")).addQuarantineCommand],

@@ -15,6 +15,7 @@ import {
   toScout,
 } from "../../support/daemon/live-daemon.ts";
 import { call } from "../../support/daemon/room-daemon.ts";
+import { earshot } from "../../support/runtime/commands.ts";
 
 const key = "agent:main:webhook:group:#shed";
 const begun = "I begin with the roof. And then";
@@ -133,4 +134,28 @@ test("activation, disengage and a new session apply, say who did them, and survi
   await daemon.start();
   const after = await until(({ state }) => state.activation === "mention");
   expect(after.history).toEqual(before.history);
+});
+
+test("at a terminal: stop and disengage, and exit code 1 where there is nothing to stop", async () => {
+  const cli = (...args: string[]) => earshot(args, { EARSHOT_STATE_DIR: daemon.stateDir });
+  expect(await cli("stop", key)).toEqual({
+    out: "",
+    err: "earshot: Cannot stop: no turn runs in this room\n",
+    code: 1,
+  });
+  const done = "Disengaged: the agent only listens here until it is spoken to again.";
+  expect(await cli("disengage", key)).toEqual({ out: `${done}\n`, err: "", code: 0 });
+  const { code, out } = await cli("disengage", key, "--json");
+  expect([code, JSON.parse(out)]).toEqual([0, { does: "disengage", done, messages: [] }]);
+  const unknown = await cli("stop", "agent:main:webhook:group:#nowhere");
+  expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining("there is no such room") });
+  expect(await cli("stop", "#shed")).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("a key starts with `agent:`"),
+  });
+  expect((await cli("stop")).code).toBe(2);
+  await daemon.say({ ...ann, text: "@Scout once more", ...toScout });
+  await until(({ state }) => state.attention === "engaged.running");
+  await vi.waitFor(async () => expect(await cli("stop", key)).toMatchObject({ code: 0 }));
+  await until(({ state }) => state.attention === "observing");
 });

@@ -14,6 +14,7 @@ import { addReplayCommand } from "../../../src/daemon/cli/commands/replay.ts";
 import { addRouteCommand } from "../../../src/daemon/cli/commands/route.ts";
 import { addSessionsCommand } from "../../../src/daemon/cli/commands/sessions.ts";
 import { addStatusCommands } from "../../../src/daemon/cli/commands/status.ts";
+import { addRoomActionCommands } from "../../../src/daemon/cli/commands/unasked/room-actions.ts";
 import { addWhyCommand } from "../../../src/daemon/cli/commands/why.ts";
 
 export interface Printed {
@@ -37,6 +38,7 @@ export async function earshot(
     addOutboxCommand,
     addRecordCommand,
     addReplayCommand,
+    addRoomActionCommands,
     addRouteCommand,
     addSessionsCommand,
     addStatusCommands,

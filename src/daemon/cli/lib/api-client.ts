@@ -43,9 +43,19 @@ interface CallOptions {
   readonly body?: unknown;
 }
 
+/** The daemon refused a call. */
+export class ApiRefused extends EarshotError {
+  public readonly status: number;
+
+  constructor(status: number, message: string) {
+    super("EAR_USAGE", message);
+    this.status = status;
+  }
+}
+
 /**
  * Calls the API. Null: not found (404).
- * @throws EarshotError with the daemon's error.
+ * @throws ApiRefused with the daemon's error.
  */
 export async function callApi<Answer>(
   daemon: DaemonAddress,
@@ -63,8 +73,8 @@ export async function callApi<Answer>(
   if (answer.status === 404) return null;
   const body = (await answer.json()) as Answer & { error?: { code: string; message: string } };
   if (answer.ok) return body;
-  throw new EarshotError(
-    "EAR_USAGE",
+  throw new ApiRefused(
+    answer.status,
     body.error?.message ?? `the daemon answered ${answer.status}`,
   );
 }

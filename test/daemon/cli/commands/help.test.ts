@@ -22,6 +22,7 @@ import { addSessionsCommand } from "../../../../src/daemon/cli/commands/sessions
 import { addStartCommand } from "../../../../src/daemon/cli/commands/start.ts";
 import { addStatusCommands } from "../../../../src/daemon/cli/commands/status.ts";
 import { addTokenCommand } from "../../../../src/daemon/cli/commands/token.ts";
+import { addRoomActionCommands } from "../../../../src/daemon/cli/commands/unasked/room-actions.ts";
 import { addWhyCommand } from "../../../../src/daemon/cli/commands/why.ts";
 
 const program = new Command("earshot");
@@ -39,6 +40,7 @@ for (const add of [
   addReplayCommand,
   addWhyCommand,
   addFindCommand,
+  addRoomActionCommands,
   addOutboxCommand,
   addQuarantineCommand,
   addRouteCommand,
