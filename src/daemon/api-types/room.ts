@@ -131,8 +131,8 @@ const endedSchema = z.object({
   failure: z.enum(failureKinds).exactOptional().describe("of a failed turn: what went wrong"),
 });
 /**
- * An attempt of a turn's agent ended. The last attempt of a turn counts. An answer whose parts are
- * still on their way counts as replied; each part says itself what became of it.
+ * An attempt of a turn's agent ended. The last one of a turn counts. An answer whose parts are still
+ * on their way counts as replied; if one of them is not delivered, another entry says the outcome.
  */
 export type EndedEntry = Shape<typeof endedSchema>;
 

@@ -17,6 +17,7 @@ import type {
 import type { DeltaLine } from "../../domain/stream.ts";
 import type { RoomEntry, RoomHistory, RoomState, RoomWriting } from "../api-types/room.ts";
 import type { RoomTransition } from "../api-types/room-transitions.ts";
+import { withLateOutcomes } from "./late-outcomes.ts";
 import { openProjection, type RoomProjection } from "./projection.ts";
 import { createOverheardTexts, type OverheardTexts, personOf, stateOf } from "./room-state.ts";
 import { entriesOf } from "./transcript-entries.ts";
@@ -37,6 +38,8 @@ export const frameMs = 250;
 const entriesMax = 512;
 /** Journal rows in the first read of history; each further read is four times as large. */
 const firstStride = 512;
+/** Messages among which the end of a turn is looked for. */
+const recentCount = 20;
 
 export class LiveRoom {
   readonly row: ConversationRow;
@@ -200,7 +203,11 @@ export class LiveRoom {
 
   async #take(rows: readonly EventRow[]): Promise<void> {
     if (rows.length === 0) return;
-    const entries = await this.#entriesOf(rows);
+    const entries = await withLateOutcomes(await this.#entriesOf(rows), {
+      store: this.#ports.store,
+      sent: this.#entries,
+      before: async (seq) => (await this.back(seq, recentCount)).entries,
+    });
     this.#entries.push(...entries);
     this.#entriesTo = rows.at(-1)?.seq ?? this.#entriesTo;
     const over = this.#entries.length - entriesMax;

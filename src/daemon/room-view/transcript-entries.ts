@@ -145,7 +145,7 @@ function otherOf(
 }
 
 /** What became of an answer, as far as is known by now. */
-async function deliveredOf(turnId: string, { store }: Pick<EntryPorts, "store">) {
+export async function deliveredOf(turnId: string, { store }: Pick<EntryPorts, "store">) {
   const states = (await store.outboxByTurn(turnId)).map(deliveryOf).flatMap((delivery) => {
     const isPart = isText(delivery) && !delivery.body.aside && !delivery.body.draft;
     return isPart ? [delivery.row.state] : [];

@@ -2,7 +2,10 @@
  * Reading along in one room of a real daemon: the transcript as it was heard, the state as the
  * machine has it, live frames, and what a reader is given who comes back.
  */
+import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type {
@@ -294,4 +297,43 @@ test("what another agent of this daemon says is a line of its own, without a dec
     author: { name: "Scout" },
   });
   await server.stop({ drainMs: 0 });
+});
+
+test("a part that fails after its agent has ended changes the outcome, live and in the view", async () => {
+  const folder = newFolder();
+  let refuse: () => void = () => undefined;
+  const refused = new Promise<void>((resolve) => {
+    refuse = resolve;
+  });
+  const receiver = createServer((_, response) => {
+    void refused.then(() => response.writeHead(400).end());
+  }).listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+  const channels = { webhook: { accounts: { default: { url, secret: "of-some-length-1234" } } } };
+  writeRoomConfig(folder, [{ steps: [{ text: "Done." }] }], { channels });
+  const server = await startDaemon({
+    stateDir: folder,
+    port: 0,
+    workers: 0,
+    env: {},
+    logLevel: "fatal",
+  });
+  try {
+    await say(server, "m1", "ann", "scout, is it done?");
+    const frames = await openFrames(server);
+    const ended = () => entriesIn(frames.seen).findLast((one) => one.kind === "ended");
+    await frames.until(() => ended() !== undefined);
+    expect(ended()).toMatchObject({ outcome: "replied" });
+    refuse();
+    await frames.until(() => ended()?.outcome === "undelivered");
+    await frames.close();
+    const { history } = await viewOf(server);
+    expect(history.entries.findLast((one) => one.kind === "ended")).toMatchObject({
+      outcome: "undelivered",
+    });
+  } finally {
+    await server.stop({ drainMs: 0 });
+    receiver.close();
+  }
 });
