@@ -38,6 +38,7 @@ import { createTuneLabels, type TuneLabels } from "./quality/tune-labels.ts";
 import { createRoomList, type RoomList } from "./room-list/room-list.ts";
 import { createRoomViews, type RoomViews } from "./room-view/room-views.ts";
 import { createSearch, type Search } from "./search/search.ts";
+import { createSetup, type Setup } from "./setup/setup.ts";
 import { version } from "./state/package-files.ts";
 import { searchFileOf, storePathOf } from "./state/state-dir.ts";
 import type { TokenReader } from "./state/token.ts";
@@ -56,6 +57,7 @@ export interface ServicePorts {
   readonly workers: number;
   /** Contains the folders of fetched files and of uploads. */
   readonly stateDir: string;
+  readonly env: NodeJS.ProcessEnv;
   readonly plugins: LoadedPlugins;
   readonly readToken: TokenReader;
   /** Address of the Stately inspector. */
@@ -79,6 +81,7 @@ export interface Services {
   readonly speech: Speech;
   readonly roomViews: RoomViews;
   readonly whatIf: WhatIfService;
+  readonly setup: Setup;
   readonly tuneLabels: TuneLabels;
   readonly roomList: RoomList;
   readonly search: Search;
@@ -160,12 +163,16 @@ export function composeServices(ports: ServicePorts): Services {
     session: (key) => runtime.session(key),
   });
   const whatIf = createWhatIf({ store, clock, ids, config, layers: ports.control.layers });
+  const { env, stateDir, configState } = ports;
+  const { channels, drivers } = registry;
+  const place = { clock, env, stateDir, path: configState.file };
+  const setup = createSetup({ ...place, config, channels, drivers });
   const tuneLabels = createTuneLabels({ store, config });
   const commands = () => (config().commands.text ? offeredCommands(extensionCommands(ports)) : []);
   const main = { events, metrics, runtime, connections, webchat, speech, inspector };
   const views: Views = viewsOf(ports, runtime, connections);
   listen(ports, main, views);
-  return { ...main, ...views, whatIf, tuneLabels, skills, commands };
+  return { ...main, ...views, whatIf, setup, tuneLabels, skills, commands };
 }
 
 type Views = Pick<Services, "roomViews" | "roomList" | "health" | "needs" | "search">;

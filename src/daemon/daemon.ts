@@ -254,6 +254,7 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
     log: log.log,
     workers: options.workers ?? workersOf(config),
     stateDir,
+    env,
     plugins,
     readToken,
     inspectorUrl: options.inspectorUrl ?? statelyInspector,

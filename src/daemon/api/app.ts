@@ -29,6 +29,7 @@ import { roomRoutes } from "./routes/room.ts";
 import { roomsRoutes } from "./routes/rooms.ts";
 import { searchRoutes } from "./routes/search/search.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { setupRoutes } from "./routes/setup/setup.ts";
 import { simulateRoutes } from "./routes/simulate.ts";
 import { statusRoutes } from "./routes/status.ts";
 import { roomActionRoutes } from "./routes/unasked/room-actions.ts";
@@ -77,6 +78,7 @@ export function createApp(
     healthPageRoutes,
     needsRoutes,
     checkRoutes,
+    setupRoutes,
     roomRoutes,
     roomActionRoutes,
     whatIfRoutes,

@@ -12,7 +12,7 @@ import { readConfigText } from "../../adapters/files/config-file.ts";
 import { EarshotError } from "../../domain/errors.ts";
 
 /** The content of a file that is not there yet. */
-const emptyConfig = "{\n}\n";
+export const emptyConfig = "{\n}\n";
 
 /**
  * Replaces the text of a config file, which is created if it is missing. Links are followed and the
@@ -21,12 +21,12 @@ const emptyConfig = "{\n}\n";
  */
 export async function changeConfigFile(
   path: string,
-  change: (text: string) => string,
+  change: (text: string) => string | Promise<string>,
 ): Promise<string | null> {
   const found = existsSync(path);
   const file = found ? await realpath(path) : path;
   const before = found ? await readConfigText(file) : null;
-  const after = change(before ?? emptyConfig);
+  const after = await change(before ?? emptyConfig);
   if (after === before) return null;
   const fresh = `${file}.${randomUUID()}.new`;
   try {

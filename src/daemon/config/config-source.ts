@@ -28,6 +28,7 @@ import type { Millis } from "../../domain/message.ts";
 import type { ChatOverride, ConfigLayers, LayerName, Log } from "../../domain/ports/index.ts";
 import { noFacts } from "../checks/check.ts";
 import { checkConfig } from "../checks/config-checks.ts";
+import { withStoredSecrets } from "../state/secrets-file.ts";
 import {
   createLayers,
   type OverrideLayers,
@@ -122,7 +123,11 @@ export async function readWithOverrides(
   overrides: readonly ChatOverride[],
   { env, parse }: Pick<ConfigSourceOptions, "env" | "parse">,
 ): Promise<LoadedConfig> {
-  const options = { env, parse, over: (raw: unknown) => withChatOverrides(raw, overrides) };
+  const options = {
+    env: withStoredSecrets(env, stateDir),
+    parse,
+    over: (raw: unknown) => withChatOverrides(raw, overrides),
+  };
   if (path !== null && existsSync(path)) return readConfigFile(path, options);
   if (path !== null && path !== noFile(stateDir)) return readConfigFile(path, options);
   const source = overrides.length === 0 ? "the defaults" : join(stateDir, overridesFileName);
@@ -249,7 +254,10 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
       takeOver = changed;
       if (early !== null) await changed(early);
       watching = await watchConfigFile(first, {
-        env,
+        // Read again each time: a key may have been pasted since.
+        get env() {
+          return withStoredSecrets(env, stateDir);
+        },
         parse,
         over: (raw) => withChatOverrides(raw, layers.all()),
         read(loaded) {

@@ -151,6 +151,30 @@ export interface ChannelOutbound {
   editText?(request: EditRequest): Promise<void>;
 }
 
+/** The account on its platform. */
+export interface ChannelIdentity {
+  readonly id: string;
+  readonly name: string;
+  /** Settings of the platform that keep messages from it, each with what to do. */
+  readonly notes?: readonly string[];
+}
+
+/** What a person enters to connect an account: `earshot init` and the Setup page ask for it. */
+export interface ChannelSetup {
+  /** What to do on the platform first, in order. */
+  readonly steps: readonly string[];
+  readonly fields: readonly SetupField[];
+}
+
+export interface SetupField {
+  /** Its key in the account's config. */
+  readonly name: string;
+  readonly label: string;
+  /** The variable that a secret is stored under; null: it is no secret. */
+  readonly secret: string | null;
+  readonly isOptional: boolean;
+}
+
 export interface ChannelAccount {
   /**
    * Connects and receives until the signal aborts; resolves within 2 s of that. Rejects only with a
@@ -166,8 +190,8 @@ export interface ChannelAccount {
   downloadMedia?(attachmentId: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /** Handles what the platform posts to `/hooks/<channel>/<account>`, where it does. */
   readonly hook?: ChannelHook;
-  /** A live check for `earshot doctor` and `init`: the bot's own identity. */
-  identify?(signal: AbortSignal): Promise<{ readonly id: string; readonly name: string }>;
+  /** A live check for `earshot doctor` and for setting up: the bot's own identity. */
+  identify?(signal: AbortSignal): Promise<ChannelIdentity>;
 }
 
 /** Printed by `earshot channels` and in the docs. */
@@ -195,6 +219,8 @@ export interface ChannelDefinition<AccountConfig = unknown> {
   readonly typingIntervalMs: number;
   /** Schema of one account; joins the config file's schema under `channels.<id>.accounts`. */
   readonly accountSchema: z.ZodType<AccountConfig>;
+  /** Absent: it has nothing to enter, or its guide says how. */
+  readonly setup?: ChannelSetup;
   /** The author on a local channel is the operator (terminal, webchat with its token). */
   readonly local: boolean;
   /** What kind of chat an id names, where ids show it; null: this one does not. @default null */

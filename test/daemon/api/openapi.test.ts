@@ -84,6 +84,12 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     ],
     "GET /api/health": ["/api/health"],
     "GET /api/needs": ["/api/needs"],
+    "GET /api/setup": ["/api/setup"],
+    "POST /api/setup/try": [
+      "/api/setup/try",
+      post({ agent, driver: { kind: "command", command: "echo", args: ["hi"] } }),
+    ],
+    "POST /api/setup/plan": ["/api/setup/plan", post({ agent, driver: null, channel: null })],
     "POST /api/checks": ["/api/checks", post()],
     "GET /api/health/live": ["/api/health/live"],
     "GET /api/status": ["/api/status"],
@@ -137,6 +143,7 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     "POST /api/what-if/apply": ["/api/what-if/apply", post({ rules: "{ context: { size: 9 } }" })],
   } satisfies Record<string, Call> as Record<string, Call>;
 }
+const agent = { name: "Scout", purpose: "", aliases: [] };
 type Call = readonly [path: string, init?: RequestInit];
 
 /**
@@ -144,6 +151,15 @@ type Call = readonly [path: string, init?: RequestInit];
  * documented refusal is checked; test/daemon/api has tests of their successes.
  */
 const refused: Readonly<Record<string, Call>> = {
+  "POST /api/setup/models": [
+    "/api/setup/models",
+    post({ provider: "openai-compatible", baseUrl: "http://127.0.0.1:1/v1" }),
+  ],
+  "POST /api/setup/channel": ["/api/setup/channel", post({ id: "none", fields: {} })],
+  "POST /api/setup/write": [
+    "/api/setup/write",
+    post({ answers: { agent, driver: null, channel: null }, token: "old" }),
+  ],
   "POST /api/needs/{id}/{action}": ["/api/needs/none/allow", post()],
   "POST /api/outbox/{id}/resend": ["/api/outbox/none:0/resend", post()],
   "POST /api/outbox/{id}/drop": ["/api/outbox/none:0/drop", post()],

@@ -23,6 +23,7 @@ import { createTuneLabels } from "../../../src/daemon/quality/tune-labels.ts";
 import { createRoomList } from "../../../src/daemon/room-list/room-list.ts";
 import { createRoomViews } from "../../../src/daemon/room-view/room-views.ts";
 import { createSearch } from "../../../src/daemon/search/search.ts";
+import { createSetup } from "../../../src/daemon/setup/setup.ts";
 import { ensureToken, readToken } from "../../../src/daemon/state/token.ts";
 import { createWebchatUploads } from "../../../src/daemon/webchat/uploads.ts";
 import { createWebchat } from "../../../src/daemon/webchat/webchat.ts";
@@ -106,6 +107,15 @@ export async function startSmallServer() {
     }),
     needs: { read: async () => ({ needs: [], more: 0 }), act: async () => "unknown" as const },
     check: async () => undefined,
+    setup: createSetup({
+      clock,
+      env: {},
+      stateDir,
+      path: join(stateDir, "earshot.json5"),
+      config: () => defaultConfig,
+      channels: new Map(),
+      drivers: new Map(),
+    }),
     roomViews: createRoomViews({
       store,
       clock,

@@ -125,7 +125,7 @@ export const methods: Readonly<Record<string, Method>> = {
   getMe: (world) => ({
     ...world.bot,
     can_join_groups: true,
-    can_read_all_group_messages: true,
+    can_read_all_group_messages: world.hearsAll,
     supports_inline_queries: false,
   }),
   sendMessage,

@@ -57,6 +57,8 @@ export class TelegramWorld {
     first_name: "Scout",
     username: "scout_bot",
   };
+  /** Whether its privacy mode is off. */
+  hearsAll = true;
   readonly users = new Map<number, User>();
   readonly rooms = new Map<number, Room>();
   /** Business accounts that the bot is connected to. */

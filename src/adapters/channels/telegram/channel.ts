@@ -15,6 +15,10 @@ import { receive, whoAmI } from "./gateway.ts";
 import { createTelegramOutbound, telegramTextLimit } from "./outbound.ts";
 import { createTelegramWebhook } from "./webhook.ts";
 
+/** Telegram's documentation of bots, "Privacy mode". */
+const privacyNote =
+  "Privacy mode is on: in groups, Telegram sends the bot only commands, mentions and replies to it. " +
+  "Write /setprivacy to @BotFather, choose Disable, then remove the bot from its groups and add it again.";
 const askMsMax = 10_000;
 const fileMsMax = 30_000;
 
@@ -37,6 +41,16 @@ export const telegramChannel = defineChannel<TelegramAccountConfig>({
   textLimit: telegramTextLimit,
   typingIntervalMs: 5_000,
   accountSchema: telegramAccountSchema as z.ZodType<TelegramAccountConfig>,
+  setup: {
+    steps: [
+      "In Telegram, write /newbot to @BotFather, and choose a name and a user name.",
+      "Copy the token that it answers with.",
+    ],
+    fields: [
+      { name: "botToken", label: "Bot token", secret: "TELEGRAM_BOT_TOKEN", isOptional: false },
+      { name: "apiRoot", label: "Bot API server", secret: null, isOptional: true },
+    ],
+  },
   local: false,
   // Ids of people are positive. Supergroups and channels share one form.
   chatKind: (id) =>
@@ -79,7 +93,8 @@ export const telegramChannel = defineChannel<TelegramAccountConfig>({
       },
       async identify(signal) {
         const self = await whoAmI(client, signal);
-        return { id: self.id, name: self.username === "" ? self.name : `@${self.username}` };
+        const name = self.username === "" ? self.name : `@${self.username}`;
+        return { id: self.id, name, ...(self.hearsAll === false && { notes: [privacyNote] }) };
       },
     };
   },

@@ -62,8 +62,14 @@ export async function whoAmI(client: TelegramClient, signal: AbortSignal): Promi
       "Cannot read the bot's identity: Telegram's getMe has an unexpected form",
     );
   const { id, username, first_name, can_connect_to_business: isConnectable } = self.data;
-  const known = { id: String(id), username, name: first_name || username };
-  return isConnectable === undefined ? known : { ...known, isConnectable };
+  const hearsAll = self.data.can_read_all_group_messages;
+  return {
+    id: String(id),
+    username,
+    name: first_name || username,
+    ...(isConnectable !== undefined && { isConnectable }),
+    ...(hearsAll !== undefined && { hearsAll }),
+  };
 }
 
 /** Receives until the signal aborts. Rejects only when the token is refused. */

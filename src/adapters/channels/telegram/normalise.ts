@@ -28,6 +28,8 @@ export interface TelegramSelf {
   readonly name: string;
   /** Whether it can be connected to business accounts; absent: an API server that does not say. */
   readonly isConnectable?: boolean;
+  /** Whether it gets every message of its groups; absent: an API server that does not say. */
+  readonly hearsAll?: boolean;
 }
 
 type Author = Inbound["author"];

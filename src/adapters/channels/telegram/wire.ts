@@ -168,4 +168,5 @@ export const updateIdSchema = z.object({ update_id: int });
 export const selfSchema = userSchema.extend({
   username: label.default(""),
   can_connect_to_business: z.boolean().optional(),
+  can_read_all_group_messages: z.boolean().optional(),
 });

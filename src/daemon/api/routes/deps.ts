@@ -28,6 +28,7 @@ import type { TuneLabels } from "../../quality/tune-labels.ts";
 import type { RoomList } from "../../room-list/room-list.ts";
 import type { RoomViews } from "../../room-view/room-views.ts";
 import type { Search } from "../../search/search.ts";
+import type { Setup } from "../../setup/setup.ts";
 import type { TokenReader } from "../../state/token.ts";
 import type { Webchat } from "../../webchat/webchat.ts";
 import type { WhatIfService } from "../../what-if/what-if.ts";
@@ -58,6 +59,7 @@ export interface RouteDeps {
   hook(channel: string, account: string): ChannelHook | null;
   readonly health: HealthService;
   readonly needs: Pick<Needs, "read" | "act">;
+  readonly setup: Setup;
   /** Checks everything; resolves at the end. */
   check(onStep: (step: CheckStep) => void): Promise<void>;
   /** Inspects conversations. */

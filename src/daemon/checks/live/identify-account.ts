@@ -7,7 +7,7 @@
 import { createSystemClock } from "../../../adapters/system/clock.ts";
 import { createRandom } from "../../../adapters/system/ids.ts";
 import { accountFields } from "../../../domain/config/daemon/channels.ts";
-import type { ChannelDefinition } from "../../../domain/ports/index.ts";
+import type { ChannelDefinition, ChannelIdentity } from "../../../domain/ports/index.ts";
 
 /**
  * The account's identity on the platform; undefined if the channel cannot ask for it.
@@ -18,7 +18,7 @@ export async function identifyAccount(
   accountId: string,
   config: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
-): Promise<{ readonly id: string; readonly name: string } | undefined> {
+): Promise<ChannelIdentity | undefined> {
   const own = Object.entries(config).filter(([name]) => !Object.hasOwn(accountFields, name));
   const opened = definition.open({
     accountId,

@@ -100,12 +100,11 @@ function accountChecks({ config, channels }: LiveSubject): LiveCheck[] {
       check: pathText(["channels", id, "accounts", account]),
       async run(signal: AbortSignal): Promise<readonly TryResult[]> {
         const found = await identifyAccount(definition, account, own, signal);
-        return [
-          {
-            state: "ok",
-            says: found === undefined ? "configured" : `is ${found.name} (${found.id}) there`,
-          },
-        ];
+        const says = found === undefined ? "configured" : `is ${found.name} (${found.id}) there`;
+        const notes = (found?.notes ?? []).map(
+          (note) => ({ state: "warning", says: note }) as const,
+        );
+        return [{ state: "ok", says }, ...notes];
       },
     }));
   });
