@@ -6,6 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Need, NeedsAnswer } from "../../../src/daemon/api-types/needs.ts";
+import { limits } from "../../../src/domain/limits.ts";
 import { builtPages } from "../../support/built/files.ts";
 import {
   createLiveDaemon,
@@ -146,6 +147,19 @@ test("a pairing request is approved or declined; approval ends it", async () => 
   expect((await act(await one("pairing"), "approve")).status).toBe(200);
   await over("pairing");
   expect(await find("refused")).toEqual([]);
+});
+
+test("a pairing request that nobody answers ends with its code", async () => {
+  const usual = limits.pairingMsMax;
+  const change = (ms: number) => Object.assign(limits, { pairingMsMax: ms });
+  onTestFinished(() => void change(usual));
+  change(2_000);
+  const { world, ann, direct } = await onTelegram({ dmPolicy: "pairing" });
+  world.say(direct, ann, "hello");
+  const { expiresAt, since } = await one("pairing");
+  expect(expiresAt - since).toBe(2_000);
+  await over("pairing");
+  expect(await cli("needs")).toMatchObject({ code: 0, out: "nothing needs you\n" });
 });
 
 test("a halted account is one entry, and connects again by its action", async () => {
