@@ -75,6 +75,22 @@ describe.skipIf(!haveChromium)("search", () => {
     await page.reload();
     await soon(() => texts(page)).toEqual(["rhubarb <b>cake</b>?"]);
     expect(await page.getByLabel("Decision").inputValue()).toBe("engage");
+    const today = new Date();
+    const dayOf = (days: number) => {
+      const day = new Date(today.getFullYear(), today.getMonth(), today.getDate() + days, 12);
+      return day.toISOString().slice(0, 10);
+    };
+    await page.getByLabel("From").fill(dayOf(1));
+    await page.getByRole("heading", { name: "No message fits" }).waitFor();
+    expect(await page.getByLabel("Time").inputValue()).toBe("");
+    await page.getByLabel("From").fill(dayOf(-1));
+    await page.getByLabel("To", { exact: true }).fill(dayOf(-1));
+    await page.getByRole("heading", { name: "No message fits" }).waitFor();
+    await page.getByLabel("To", { exact: true }).fill(dayOf(0));
+    await soon(() => texts(page)).toEqual(["rhubarb <b>cake</b>?"]);
+    await page.reload();
+    await soon(() => texts(page)).toEqual(["rhubarb <b>cake</b>?"]);
+    expect(await page.getByLabel("From").inputValue()).toBe(dayOf(-1));
     await page.getByLabel("Rule").selectOption("sticky");
     await page.getByRole("heading", { name: "No message fits" }).waitFor();
   });
@@ -103,6 +119,13 @@ describe.skipIf(!haveChromium)("search", () => {
     await soon(() => line.textContent()).toContain("the rhubarb is ripe");
     await soon(() => line.evaluate((e) => e.getBoundingClientRect().top > 0)).toBe(true);
     expect(await line.evaluate((e) => e.getBoundingClientRect().bottom < 2_000)).toBe(true);
+    const marked = '[...(CSS.highlights.get("found-text") ?? [])].map(String)';
+    await soon(() => page.evaluate(marked)).toEqual(["rhubarb is ripe"]);
+    // The keys of the page still work: the field of the room has the text, and not the focus.
+    expect(await page.getByLabel("Find in this room").inputValue()).toBe('"rhubarb is ripe"');
+    await page.keyboard.press("k");
+    await soon(() => line.textContent()).not.toContain("rhubarb");
+    if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}/marked.png` });
   });
 
   test("in a room: / finds, Enter goes to older ones and Shift+Enter to newer ones", async () => {
@@ -131,6 +154,8 @@ describe.skipIf(!haveChromium)("search", () => {
     const page = await rig.open(daemon.address("/search?text=rhubarb"), { colorScheme });
     await soon(() => page.locator(".found mark").count()).toBeGreaterThanOrEqual(3);
     expect(await violations(page, "everything")).toEqual([]);
+    if (process.env.SHOT)
+      await page.screenshot({ path: `${process.env.SHOT}/search-${colorScheme}.png` });
   });
 
   test("an error says so, and Try again asks again", async () => {
@@ -155,6 +180,7 @@ describe.skipIf(!haveChromium)("search", () => {
     await soon(() => page.locator(".found mark").count()).toBeGreaterThanOrEqual(3);
     const width = "document.documentElement.scrollWidth";
     expect(await page.evaluate(width)).toBeLessThanOrEqual(390);
+    if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}/search-390.png` });
     const key = encodeURIComponent("agent:main:webhook:group:garden");
     await page.goto(daemon.address(`/room/${key}?find=rhubarb`));
     await page.getByRole("link", { name: "List" }).waitFor();

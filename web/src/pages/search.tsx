@@ -66,7 +66,7 @@ export function SearchPage({ token, onLink }: PageProps) {
         </section>
       )}
       {problem === null && answer !== null && found.length === 0 && <Nothing answer={answer} />}
-      {problem === null && <Results groups={groups} />}
+      {problem === null && <Results groups={groups} text={sought.text} />}
       {problem === null && next !== null && (
         <button type="button" class="btn older" onClick={more} disabled={busy}>
           Older messages

@@ -11,13 +11,19 @@ interface FiltersProps {
 
 const spanWords = Object.fromEntries(Object.entries(spans).map(([name, { word }]) => [name, word]));
 
+/** A range and days exclude each other. */
+function chosen(field: Field, value: string): Partial<Sought> {
+  if (field === "when") return { when: value, from: "", to: "" };
+  return { [field]: value, ...(field === "from" || field === "to" ? { when: "" } : {}) };
+}
+
 export function Filters({ sought, box, onChange }: FiltersProps) {
   const choice = (field: Field, label: string, any: string, words: Record<string, string>) => (
     <select
       class={sought[field] === "" ? "choice" : "choice on"}
       aria-label={label}
       value={sought[field]}
-      onChange={(event) => onChange({ [field]: event.currentTarget.value })}
+      onChange={(event) => onChange(chosen(field, event.currentTarget.value))}
     >
       <option value="">{any}</option>
       {Object.entries(words).map(([name, word]) => (
@@ -26,6 +32,17 @@ export function Filters({ sought, box, onChange }: FiltersProps) {
         </option>
       ))}
     </select>
+  );
+  const day = (field: "from" | "to", label: string, bounds: Record<string, string>) => (
+    <label class={sought[field] === "" ? "choice day-choice" : "choice day-choice on"}>
+      {label}
+      <input
+        type="date"
+        {...bounds}
+        value={sought[field]}
+        onChange={(event) => onChange(chosen(field, event.currentTarget.value))}
+      />
+    </label>
   );
   return (
     <search class="search-fields">
@@ -59,6 +76,10 @@ export function Filters({ sought, box, onChange }: FiltersProps) {
       {choice("rule", "Rule", "Any rule", ruleWords)}
       {choice("outcome", "Outcome", "Any outcome", outcomeWords)}
       {choice("when", "Time", "Any time", spanWords)}
+      <span class="days">
+        {day("from", "From", { max: sought.to })}
+        {day("to", "To", { min: sought.from })}
+      </span>
     </search>
   );
 }

@@ -6,7 +6,9 @@ import type { FoundView } from "../../../src/daemon/api-types/search.ts";
 import type { Decision, Rule } from "../../../src/domain/decision.ts";
 import type { FoundOutcome } from "../../../src/domain/search/values.ts";
 
-export const fields = ["text", "author", "decision", "rule", "outcome", "when", "room"] as const;
+export const fields = [
+  ...(["text", "author", "decision", "rule", "outcome", "when", "from", "to", "room"] as const),
+] as const;
 export type Field = (typeof fields)[number];
 /** Empty: any. */
 export type Sought = Readonly<Record<Field, string>>;
@@ -75,6 +77,7 @@ export function soughtIn(query: string): Sought {
   const pairs = fields.map((field) => {
     const value = (params.get(field) ?? "").slice(0, textUnitsMax);
     const names = known[field];
+    if (field === "from" || field === "to") return [field, dayOf(value) === null ? "" : value];
     return [field, names === undefined || Object.hasOwn(names, value) ? value : ""];
   });
   return Object.fromEntries(pairs) as Sought;
@@ -88,13 +91,28 @@ export function searchHref(sought: Partial<Sought>): string {
   return query === "" ? "/search" : `/search?${query}`;
 }
 
+/** When a day like 2026-11-23 begins here, and the next one; null: there is no such day. */
+function dayOf(text: string): { readonly begins: number; readonly ends: number } | null {
+  const [year = 0, month = 0, day = 0] = /^\d{4}-\d\d-\d\d$/u.test(text)
+    ? text.split("-").map(Number)
+    : [];
+  const begins = new Date(year, month - 1, day);
+  if (year < 1971 || begins.getMonth() !== month - 1 || begins.getDate() !== day) return null;
+  return { begins: begins.getTime(), ends: new Date(year, month - 1, day + 1).getTime() };
+}
+
+const notAsked: ReadonlySet<Field> = new Set(["when", "from", "to"]);
+
 /** The question to the daemon. */
 export function apiPath(sought: Sought, now: number, before: number | null): string {
   const params = new URLSearchParams();
   for (const field of fields)
-    if (field !== "when" && sought[field] !== "") params.set(field, sought[field]);
+    if (!notAsked.has(field) && sought[field] !== "") params.set(field, sought[field]);
   const span = spans[sought.when];
-  if (span !== undefined) params.set("since", String(now - span.ms));
+  const since = span === undefined ? dayOf(sought.from)?.begins : now - span.ms;
+  const until = dayOf(sought.to)?.ends;
+  if (since !== undefined) params.set("since", String(since));
+  if (until !== undefined) params.set("until", String(until));
   if (before !== null) params.set("before", String(before));
   return `/api/search?${params}`;
 }

@@ -8,7 +8,13 @@ import { type Group, outcomeWords, piecesOf } from "./model.ts";
 const dayWords = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
 const bad: readonly (string | null)[] = ["failed", "undelivered", "in-doubt", "partly", "expired"];
 
-export function Results({ groups }: { readonly groups: readonly Group[] }) {
+interface ResultsProps {
+  readonly groups: readonly Group[];
+  /** What was looked for: marked in the room. */
+  readonly text: string;
+}
+
+export function Results({ groups, text }: ResultsProps) {
   return (
     <>
       {groups.map(({ key, room, found }) => (
@@ -31,7 +37,7 @@ export function Results({ groups }: { readonly groups: readonly Group[] }) {
                 {key === "" ? (
                   <div class="found">{<Found one={one} />}</div>
                 ) : (
-                  <a class="found" href={hrefOf(one)}>
+                  <a class="found" href={hrefOf(one, text)}>
                     <Found one={one} />
                   </a>
                 )}
@@ -44,8 +50,10 @@ export function Results({ groups }: { readonly groups: readonly Group[] }) {
   );
 }
 
-const hrefOf = ({ key, id, kind, seq }: FoundView): string =>
-  roomHref(key, kind === "said" ? undefined : id, seq);
+function hrefOf({ key, id, kind, seq }: FoundView, text: string): string {
+  const href = roomHref(key, kind === "said" ? undefined : id, seq);
+  return text.trim() === "" ? href : `${href}&mark=${encodeURIComponent(text)}`;
+}
 
 function Found({ one }: { readonly one: FoundView }) {
   const { author, kind, at, decision, rule, outcome } = one;

@@ -10,6 +10,7 @@ import type { FoundView, SearchAnswer } from "../../../src/daemon/api-types/sear
 import { ask, newestOnly } from "../lib/api.ts";
 import { amount } from "../lib/format.ts";
 import { Icon } from "../ui/icons.tsx";
+import { useFoundMarks } from "./found-marks.ts";
 import { searchHref } from "./model.ts";
 import "../styles/search.css";
 
@@ -26,11 +27,13 @@ const typingMs = 200;
 const foundMax = 200;
 const textUnitsMax = 1_000;
 
-/** What the address says was looked for. */
-const inAddress = (): string => new URLSearchParams(location.search).get("find") ?? "";
+/** What the address says was looked for: here (`find`), or on the Search page (`mark`). */
+const inAddress = (name: "find" | "mark"): string =>
+  new URLSearchParams(location.search).get(name) ?? "";
 
 export function RoomFind({ token, roomKey, box, at, onGo }: RoomFindProps) {
-  const [text, setText] = useState(inAddress);
+  const [text, setText] = useState(() => inAddress("find") || inAddress("mark"));
+  useFoundMarks(text);
   const [answer, setAnswer] = useState<{ text: string; said: SearchAnswer } | null>(null);
   const [place, setPlace] = useState(-1);
   const asking = useMemo(
@@ -56,7 +59,7 @@ export function RoomFind({ token, roomKey, box, at, onGo }: RoomFindProps) {
     return () => clearTimeout(timer);
   }, [text, asking]);
   useEffect(() => {
-    if (inAddress() !== "") box.current?.focus();
+    if (inAddress("find") !== "") box.current?.focus();
     return () => asking.cancel();
   }, []);
   const shown = answer?.text === text && text.trim() !== "" ? answer.said : null;
