@@ -11,6 +11,7 @@ import { violations } from "../../support/pages/axe.ts";
 import { haveChromium, type PageOptions } from "../../support/pages/chromium.ts";
 import { outsideWindow } from "../../support/pages/page-checks.ts";
 import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
+import { startModelServer } from "../../support/servers/openai.ts";
 
 const hostile = '<img src=x onerror="alert(1)"> \u202eevil';
 
@@ -127,5 +128,48 @@ describe.skipIf(!haveChromium)("needs you", () => {
         await show.waitFor();
         await page.context().close();
       }
+  });
+
+  test("a failing agent is tried again by keyboard: first it says why not, then the entry ends", async () => {
+    const model = await startModelServer();
+    rig.closing(() => model.close());
+    model.key = "sk-right";
+    const broken = { status: 401, body: "no" } as const;
+    model.reply(broken, broken, broken);
+    const driver = {
+      kind: "model",
+      model: "small",
+      baseUrl: model.baseUrl,
+      apiKey: "sk-wrong-key",
+    };
+    const daemon = await rig.daemon({ agents: { list: [{ id: "main", name: "Scout", driver }] } });
+    await daemon.start();
+    for (const turn of [1, 2, 3]) {
+      await daemon.say({ chat: group("garden"), text: `hello ${turn}`, ...toScout });
+      await soon(async () => {
+        const { failing } = (await daemon.ask("/status")) as { failing: { turns: number }[] };
+        return failing[0]?.turns;
+      }).toBe(turn);
+    }
+    // The refusal of the trial is an answer that the browser writes into its console.
+    rig.forgive("409");
+    const page = await open(daemon, "/health", { width: 390 });
+    const need = page.locator(".need", { hasText: "Scout fails: 3 turns in a row" });
+    const again = need.getByRole("button", { name: "Try again" });
+    await again.focus();
+    await page.keyboard.press("Enter");
+    await need.getByRole("alert").filter({ hasText: "refuses the key (HTTP 401)" }).waitFor();
+    expect(await need.textContent()).not.toContain("sk-");
+    expect(await violations(page, "everything")).toEqual([]);
+    expect(await outsideWindow(page)).toEqual([]);
+    if (process.env.EARSHOT_SHOTS !== undefined) {
+      await page.screenshot({ path: `${process.env.EARSHOT_SHOTS}-again-390.png` });
+      await page.setViewportSize({ width: 1_440, height: 900 });
+      await page.screenshot({ path: `${process.env.EARSHOT_SHOTS}-again-1440.png` });
+    }
+    model.key = "sk-wrong-key";
+    await again.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Nothing needs you" }).waitFor();
   });
 });
