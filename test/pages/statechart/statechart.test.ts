@@ -99,6 +99,31 @@ describe.skipIf(!haveChromium)("the statechart of the Room page", () => {
         ),
       );
 
+  /** What lies on something else in the chart, in its units: half of one is no overlap. */
+  const overlaps = (page: Page) =>
+    page.locator(".chart").evaluate((chart) => {
+      const svg = chart as SVGSVGElement;
+      const all = [...svg.querySelectorAll<SVGGraphicsElement>("text, .node rect")];
+      const boxes = all.map((one) => {
+        const { x, y, width, height } = one.getBBox();
+        // Above and below the letters a line of text is empty.
+        const blank = one.tagName === "text" ? height * 0.15 : 0;
+        const name = one.textContent || (one.parentElement?.getAttribute("data-node") ?? "");
+        const of = one.closest(".node");
+        return { name, of, x, y: y + blank, right: x + width, bottom: y + height - blank };
+      });
+      const { width, height } = svg.viewBox.baseVal;
+      return boxes.flatMap((a, at) => {
+        const isOut = a.x < 0 || a.y < 0 || a.right > width || a.bottom > height;
+        const on = boxes.slice(at + 1).filter((b) => {
+          if (a.of !== null && a.of === b.of) return false;
+          const across = Math.min(a.right, b.right) - Math.max(a.x, b.x);
+          return across > 0.5 && Math.min(a.bottom, b.bottom) - Math.max(a.y, b.y) > 0.5;
+        });
+        return [...(isOut ? [`${a.name} is cut`] : []), ...on.map((b) => `${a.name} on ${b.name}`)];
+      });
+    });
+
   test("the daemon names the event, the way and the message of each, also after a restart", async () => {
     const before = await read();
     const ways = before
@@ -134,6 +159,18 @@ describe.skipIf(!haveChromium)("the statechart of the Room page", () => {
     await page.keyboard.press("Escape");
     await page.getByText(`now, ${all.length} kept`).waitFor();
     await soon(() => lit(page)).toContain("attention.observing");
+  });
+
+  test("no name lies on another one, on a state or beyond the edge, now and at every step", async () => {
+    const page = await open();
+    const count = await page.locator(".taken-list li").count();
+    const seen = new Set(await overlaps(page));
+    for (let step = 0; step < count; step += 1) {
+      await page.keyboard.press("[");
+      for (const one of await overlaps(page)) seen.add(one);
+      if (process.env.SHOTS && step === 2) await page.screenshot({ path: "/tmp/chart-step.png" });
+    }
+    expect([...seen]).toEqual([]);
   });
 
   test("new ones appear on the open page, choosing one shows it, and the inspector is a click away", async () => {

@@ -51,7 +51,7 @@ export function takenEdges(from: RoomPlace, to: RoomPlace, event: string): reado
 const byId = new Map(nodes.map((node) => [node.id, node]));
 const middle = ({ x }: ChartNode) => x + nodeWidth / 2;
 /** Left of all states, for ways up into the first row. */
-const leftX = 51;
+const leftX = 59;
 
 /** Where a way is drawn, and where its event is written. Null: a state is not drawn. */
 export function drawn(edge: ChartEdge): DrawnEdge | null {
@@ -73,7 +73,7 @@ function wayBetween(
     // Into the row below, left of its bracket where the state is right below.
     const x = from.x === to.x ? from.x + 12 : middle(from);
     const end = from.x === to.x ? x : to.x + 12;
-    return { path: `M${x} ${below}C${x} ${to.y} ${end} ${below} ${end} ${to.y}`, x: 112, y: 53 };
+    return { path: `M${x} ${below}C${x} ${to.y} ${end} ${below} ${end} ${to.y}`, x: 125, y: 53 };
   }
   if (from.y > to.y) {
     const y = below + 8;
@@ -85,7 +85,7 @@ function wayBetween(
   if (isNext) {
     const x = from.x + nodeWidth;
     const isOdd = Math.round(from.x / nodeWidth) % 2 === 0;
-    const above = event.length > shortUnits && isOdd ? 13 : 4;
+    const above = event.length > shortUnits && isOdd ? 15 : 4;
     return { path: `M${x} ${y}H${to.x}`, x: (x + to.x) / 2, y: from.y - above };
   }
   const depth = below + 8;

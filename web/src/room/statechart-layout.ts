@@ -7,12 +7,12 @@
  */
 import type { RoomState } from "../../../src/daemon/api-types/room.ts";
 
-export const nodeWidth = 71;
+export const nodeWidth = 72;
 export const nodeHeight = 28;
-export const chartWidth = 368;
+export const chartWidth = 376;
 export const chartHeight = 358;
 
-const column = (n: number): number => 58 + n * 79;
+const column = (n: number): number => 66 + n * 79;
 
 export interface ChartNode {
   /** Path in the machine, without its root; or `typing.…`. */
@@ -26,7 +26,7 @@ export interface ChartRow {
   readonly y: number;
 }
 
-const rowHeights = { attention: 14, turn: 78, lock: 154, guard: 234, typing: 308 } as const;
+const rowHeights = { attention: 14, turn: 78, lock: 154, guard: 236, typing: 308 } as const;
 export const chartRows: readonly ChartRow[] = Object.entries(rowHeights).map(([name, y]) => ({
   name,
   y,
@@ -57,9 +57,10 @@ export const nodes: readonly ChartNode[] = [
   place("typing.on", "typing", 1),
 ];
 
+const middle = (n: number): number => column(n) + nodeWidth / 2;
 /** Brackets from a state to those inside it; blue while it is entered. */
 export const drops = [
-  { from: "attention.engaged", path: "M172.5 42V60M93.5 64v-4H330.5v4" },
+  { from: "attention.engaged", path: `M${middle(1)} 42V60M${middle(0)} 64v-4H${middle(3)}v4` },
 ] as const;
 /** Dashed rules between what runs side by side. */
 export const cuts: readonly number[] = [134, 208, 288];

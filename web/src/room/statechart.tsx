@@ -52,12 +52,15 @@ interface ChartProps {
 }
 
 const usual = usualEdges.flatMap((edge) => drawn(edge) ?? []);
+const placeOf = ({ x, y }: DrawnEdge) => `${x} ${y}`;
 const nameOf = ({ from, to }: ChartEdge) => `${from} ${to}`;
 
 export function Chart({ state, before, taken }: ChartProps) {
   const ways = taken === null ? [] : takenEdges(taken.from, taken.to, taken.event);
   const lately = ways.flatMap((edge) => drawn(edge) ?? []);
   const hidden = new Set(lately.map(nameOf));
+  // Several ways have their event at one place: the one that was taken is named.
+  const named = new Set(lately.map(placeOf));
   const lit = litNodes(state);
   const left = useLeft(state, before);
   const active = nodes.filter(({ id }) => lit.has(id)).map(({ id }) => id);
@@ -80,10 +83,10 @@ export function Chart({ state, before, taken }: ChartProps) {
       {usual
         .filter((edge) => !hidden.has(nameOf(edge)))
         .map((edge) => (
-          <Edge key={nameOf(edge)} edge={edge} taken={false} />
+          <Edge key={nameOf(edge)} edge={edge} taken={false} named={!named.has(placeOf(edge))} />
         ))}
       {lately.map((edge) => (
-        <Edge key={nameOf(edge)} edge={edge} taken />
+        <Edge key={nameOf(edge)} edge={edge} taken named />
       ))}
       {nodes.map((node) => (
         <Node key={node.id} node={node} look={lookOf(node.id, lit, left)} />
@@ -95,7 +98,14 @@ export function Chart({ state, before, taken }: ChartProps) {
   );
 }
 
-function Edge({ edge, taken }: { readonly edge: DrawnEdge; readonly taken: boolean }) {
+interface EdgeProps {
+  readonly edge: DrawnEdge;
+  readonly taken: boolean;
+  /** Whether its event is written beside it. */
+  readonly named: boolean;
+}
+
+function Edge({ edge, taken, named }: EdgeProps) {
   const { from, to, event, path, x, y } = edge;
   return (
     <g data-edge={`${from} ${to}`} data-taken={taken ? "" : undefined}>
@@ -105,9 +115,11 @@ function Edge({ edge, taken }: { readonly edge: DrawnEdge; readonly taken: boole
         d={path}
         marker-end={taken ? "url(#way-taken)" : "url(#way)"}
       />
-      <text class={taken ? "way-text taken" : "way-text"} x={x} y={y}>
-        {event}
-      </text>
+      {named && (
+        <text class={taken ? "way-text taken" : "way-text"} x={x} y={y}>
+          {event}
+        </text>
+      )}
     </g>
   );
 }
