@@ -21,6 +21,7 @@ const tabs = [
   { page: "chat", path: "/chat", title: "Chat" },
   { page: "replay", path: "/replay", title: "What-if" },
   { page: "health", path: "/health", title: "Health" },
+  { page: "setup", path: "/setup", title: "Setup" },
 ] as const;
 
 /** Pages that fill the window and scroll inside; the others scroll as a whole. */
@@ -42,6 +43,7 @@ export function App({ token }: { readonly token: string | null }) {
     "g s": () => navigate("/search"),
     "g w": () => navigate("/replay"),
     "g h": () => navigate("/health"),
+    "g u": () => navigate("/setup"),
   });
   useEffect(() => setLink(connecting), [route.page]);
   const { needs, more } = useNeeds(token ?? "", token !== null && link.state === "live");
@@ -118,6 +120,7 @@ const scripts = {
   chat: () => import("./pages/chat.tsx").then(({ ChatPage }) => ChatPage),
   replay: () => import("./pages/what-if.tsx").then(({ WhatIfPage }) => WhatIfPage),
   health: () => import("./pages/health.tsx").then(({ HealthPage }) => HealthPage),
+  setup: () => import("./pages/setup.tsx").then(({ SetupPage }) => SetupPage),
 } as const;
 
 /** The page of the route; while its script is on its way, the place it will have. */

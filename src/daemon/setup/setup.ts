@@ -44,6 +44,9 @@ import {
 import { diffOf, planOf, tokenOf } from "./plan.ts";
 import { tryAgent } from "./try-agent.ts";
 
+const applyMsMax = 5_000;
+const applyLookMs = 50;
+
 export interface SetupPorts {
   readonly clock: Clock;
   readonly env: NodeJS.ProcessEnv;
@@ -152,6 +155,8 @@ export function createSetup(ports: SetupPorts): Setup {
       return { path, exists: existsSync(path), ...diffOf(text, checkedPlan(text, answers).text) };
     },
     async write(answers, token) {
+      const before = config();
+      let changes = false;
       const copy = await changeConfigFile(path, async (text) => {
         if (tokenOf(text) !== token)
           throw new EarshotError(
@@ -160,14 +165,24 @@ export function createSetup(ports: SetupPorts): Setup {
           );
         const plan = checkedPlan(text, answers);
         await storeSecrets(stateDir, plan.secrets);
+        changes = plan.text !== text || Object.keys(plan.secrets).length > 0;
         return plan.text;
       });
       // A new key under the same name: the watcher of the file reads both again.
       const now = new Date(clock.now());
       if (copy === null && existsSync(path)) await utimes(path, now, now);
-      return { path, copy };
+      return { path, copy, applied: !changes || (await isApplied(ports, before)) };
     },
   };
+}
+
+/** Waits for the watcher of the file; false: it has refused it, or it takes long. */
+async function isApplied({ clock, config }: SetupPorts, before: EarshotConfig): Promise<boolean> {
+  for (let waited = 0; config() === before; waited += applyLookMs) {
+    if (waited >= applyMsMax) return false;
+    await new Promise<void>((done) => clock.setLimit(applyLookMs, done));
+  }
+  return true;
 }
 
 const secretsOf = (driver: object): readonly string[] =>

@@ -11,7 +11,10 @@ import type { Page } from "playwright-core";
 
 const stopsMax = 80;
 
-/** Run in the page, whose types this file does not have. */
+/**
+ * Run in the page, whose types this file does not have. Radio buttons of one name are one stop, the
+ * one that is checked; arrow keys go on from there.
+ */
 const tools = `window.looks = (element) => {
   const found = [];
   for (let one = element, up = 0; one !== null && up < 4; one = one.parentElement, up += 1) {
@@ -27,7 +30,7 @@ window.named = (element) => {
 };
 window.stops = [...document.querySelectorAll(
   "a[href], button, input, textarea, select, [tabindex='0'], iframe",
-)].filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({
+)].filter((one) => (one.type !== "radio" || one.checked) && one.tabIndex >= 0 && !one.disabled && one.checkVisibility({
   checkVisibilityCSS: true,
 }) && (document.querySelector("dialog[open]")?.contains(one) ?? true));
 window.met = new Set();

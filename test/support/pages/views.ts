@@ -119,6 +119,7 @@ export const views: readonly View[] = [
     path: "/search?text=nothing",
     reach: heading("No message fits"),
   },
+  { name: "Setup", of: "calm", path: "/setup", reach: heading("Who it is") },
   { name: "What-if of nothing", of: "calm", path: "/replay", reach: heading("Nothing was heard") },
   {
     name: "Chat before the first line",

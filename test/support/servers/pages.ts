@@ -159,7 +159,8 @@ function serve(
     void api(chat, path, request, response);
     return;
   }
-  const isPage = ["/", "/chat", "/replay", "/health"].includes(path) || path.startsWith("/room/");
+  const isPage =
+    ["/", "/chat", "/replay", "/health", "/setup"].includes(path) || path.startsWith("/room/");
   const file = join(pages, isPage ? "index.html" : path);
   if (!file.startsWith(pages) || !existsSync(file)) {
     response.writeHead(404).end();

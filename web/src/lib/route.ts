@@ -21,13 +21,15 @@ export type Route =
   | { readonly page: "search" }
   | { readonly page: "chat" }
   | { readonly page: "replay" }
-  | { readonly page: "health" };
+  | { readonly page: "health" }
+  | { readonly page: "setup" };
 
 const paths = {
   "/chat": "chat",
   "/replay": "replay",
   "/search": "search",
   "/health": "health",
+  "/setup": "setup",
 } as const;
 const roomPath = "/room/";
 

@@ -159,7 +159,10 @@ function NoRoom({ token }: { readonly token: string }) {
         without any account.
       </p>
       <div class="acts">
-        <a class="btn primary" href="/chat">
+        <a class="btn primary" href="/setup">
+          Set up an agent and a group
+        </a>
+        <a class="btn" href="/chat">
           Open the simulator
         </a>
       </div>
