@@ -11,6 +11,8 @@ import { EarshotError } from "../../../domain/errors.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { identifyAccount } from "../../checks/live/identify-account.ts";
 import { createRegistry } from "../../config/registry.ts";
+import { keyVariableOf } from "../../setup/answers.ts";
+import { storeSecrets } from "../../state/secrets-file.ts";
 import { prepareStateDir } from "../../state/state-dir.ts";
 import {
   action,
@@ -32,15 +34,18 @@ interface InitOptions extends StateOptions {
 
 const defaults: Answers = {
   name: "earshot",
+  purpose: "",
   driver: "guide",
   baseUrl: "http://127.0.0.1:11434/v1",
   model: "llama3.2",
+  key: null,
   telegram: null,
 };
 
 const help: HelpText = {
   about:
-    "Asks for the agent's name, the model, and a Telegram bot, whose token it tries immediately. " +
+    "Asks for the agent's name, the model, and a Telegram bot; models are listed by their server, and " +
+    "model and token are tried immediately. Keys go to secrets.json in the state directory. " +
     "With --yes it asks nothing and uses TELEGRAM_BOT_TOKEN of the environment, if it is set. The " +
     "written file is valid.",
   examples: [
@@ -74,9 +79,11 @@ async function init(options: InitOptions): Promise<void> {
   const found = environmentFacts();
   const answers = asks ? await interview(defaults, found) : await answersFromEnvironment(found);
   const text = configText(answers);
-  const env = { [tokenVariable]: "0:checked-before" };
+  const secrets = secretsOf(answers);
+  const env = { [tokenVariable]: "0:checked-before", ...secrets };
   configFromText(text, path, { env, parse: createRegistry() });
-  if (options.config === undefined) await prepareStateDir(stateDir);
+  if (options.config === undefined || answers.key !== null) await prepareStateDir(stateDir);
+  await storeSecrets(stateDir, secrets);
   await writeFile(path, text, { mode: 0o600, flag: options.force === true ? "w" : "wx" }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === "EEXIST") throw alreadyThere(path);
@@ -92,6 +99,12 @@ async function init(options: InitOptions): Promise<void> {
   if (answers.telegram !== null && answers.telegram.token === null && found.token === "")
     print(`set ${tokenVariable} to the bot's token, then run: earshot doctor`);
   print(`next: earshot start${placeFlags(options, path)}`);
+}
+
+/** A model's key goes to the file of secrets of the state directory. */
+function secretsOf({ driver, key }: Answers): Readonly<Record<string, string>> {
+  if (key === null || driver === "guide" || driver === "auto") return {};
+  return { [keyVariableOf(driver)]: key };
 }
 
 /** The options with which `start` finds the file. */

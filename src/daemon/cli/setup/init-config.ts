@@ -5,12 +5,19 @@
  * so no answer can change the structure of the file.
  */
 
+import { keyVariableOf } from "../../setup/answers.ts";
+import type { Provider } from "./ask-model.ts";
+
 /** The answers to the questions. */
 export interface Answers {
   readonly name: string;
-  readonly driver: "guide" | "auto" | "openai-compatible";
+  /** Empty: nobody said. */
+  readonly purpose: string;
+  readonly driver: "guide" | "auto" | Provider;
   readonly baseUrl: string;
   readonly model: string;
+  /** The model's key, for the file of secrets; null: there is none. */
+  readonly key: string | null;
   /** Null: no Telegram bot. */
   readonly telegram: TelegramAnswers | null;
 }
@@ -31,11 +38,12 @@ export const tokenVariable = "TELEGRAM_BOT_TOKEN";
 
 const value = (text: string): string => JSON.stringify(text);
 
-function driverText({ driver, baseUrl, model }: Answers): string {
-  if (driver !== "openai-compatible") return value(driver);
+function driverText({ driver, baseUrl, model, key }: Answers): string {
+  if (driver === "guide" || driver === "auto") return value(driver);
+  const address = driver === "openai-compatible" ? `baseUrl: ${value(baseUrl)}, ` : "";
+  const apiKey = key === null ? "" : `, apiKey: ${value(`\${${keyVariableOf(driver)}}`)}`;
   return (
-    `{ kind: "model", provider: "openai-compatible", baseUrl: ${value(baseUrl)}, ` +
-    `model: ${value(model)} }`
+    `{ kind: "model", provider: ${value(driver)}, ${address}` + `model: ${value(model)}${apiKey} }`
   );
 }
 
@@ -55,7 +63,7 @@ function telegramText({ token, apiRoot }: TelegramAnswers): string {
 
 /** The file's text. */
 export function configText(answers: Answers): string {
-  const { name, telegram } = answers;
+  const { name, purpose, telegram } = answers;
   const { owner = "", group = "" } = telegram ?? {};
   const owners = owner === "" ? "[]" : `[${value(`telegram:${owner}`)}]`;
   const groups = group === "" ? "{}" : `{ ${value(`telegram:${group}`)}: {} }`;
@@ -64,7 +72,7 @@ export function configText(answers: Answers): string {
 {
   agents: {
     // The agent reacts to this name in groups; add more names to \`aliases\`.
-    list: [{ id: "main", name: ${value(name)}, aliases: [], default: true, driver: ${driverText(answers)} }],
+    list: [{ id: "main", name: ${value(name)}, ${purpose === "" ? "" : `purpose: ${value(purpose)}, `}aliases: [], default: true, driver: ${driverText(answers)} }],
   },
   channels: {
 ${telegram === null ? "" : telegramText(telegram)}    // The page, the terminal and HTTP are on unless switched off here.

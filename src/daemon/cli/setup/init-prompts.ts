@@ -1,16 +1,15 @@
 /**
- * The questions of `earshot init`, asked on a terminal. A bot's token is tried immediately; the
- * question can be skipped.
+ * The questions of `earshot init`, asked on a terminal. A model and a bot's token are tried
+ * immediately; each can be skipped.
  */
 import * as ask from "@clack/prompts";
 import { EarshotError } from "../../../domain/errors.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { errorText } from "../lib/command.ts";
 import { screenColumns, wrapText } from "../output/wrap.ts";
+import { askModel, tryModel } from "./ask-model.ts";
 import type { Answers, TelegramAnswers } from "./init-config.ts";
-
-/** Width of the prefix of lines between the questions. */
-const barUnits = 4;
+import { answered, barUnits, type Check, isAnything, notEmpty, text } from "./prompts.ts";
 
 /** Asks the platform for the bot of a token. */
 export type Identify = (token: string) => Promise<string>;
@@ -22,27 +21,8 @@ export interface Found {
   readonly identify: Identify;
 }
 
-/** The answer; cancelling writes nothing. */
-function answered<Value>(answer: Value): Exclude<Value, symbol> {
-  if (typeof answer === "symbol")
-    throw new EarshotError("EAR_USAGE", "Cannot continue: cancelled. Nothing was written");
-  return answer as Exclude<Value, symbol>;
-}
-
-type Check = (text: string | undefined) => string | undefined;
-
-const notEmpty: Check = (text) =>
-  (text ?? "").trim() === "" ? "A name is required: people address the agent by it." : undefined;
-const isAddress: Check = (text) =>
-  /^https?:\/\/[^\s]+$/.test(text ?? "")
-    ? undefined
-    : "Expected an address such as http://127.0.0.1:11434/v1";
 const isNumber: Check = (text) =>
   /^(-?\d{1,16})?$/.test(text ?? "") ? undefined : "Expected a Telegram id (a number), or nothing";
-
-async function text(message: string, initialValue: string, validate: Check): Promise<string> {
-  return answered(await ask.text({ message, initialValue, defaultValue: "", validate })).trim();
-}
 
 /** Asks for a name; Enter accepts the offered one, which is shown as a placeholder. */
 async function nameOr(offered: string): Promise<string> {
@@ -66,14 +46,16 @@ export async function interview(plain: Answers, found: Found): Promise<Answers> 
         { value: "guide", label: "the built-in guide (no key, no network)" },
         { value: "auto", label: "a model found on this machine: an API key, or Ollama" },
         { value: "openai-compatible", label: "a server that speaks the OpenAI API" },
+        { value: "anthropic", label: "Anthropic" },
+        { value: "openai", label: "OpenAI" },
       ],
     }),
   );
-  const own = driver === "openai-compatible";
-  const baseUrl = own
-    ? await text("What is its address?", plain.baseUrl, isAddress)
-    : plain.baseUrl;
-  const model = own ? await text("Which model?", plain.model, notEmpty) : plain.model;
+  const hasModel = driver !== "guide" && driver !== "auto";
+  const purpose = hasModel ? await text("What is it for? Or nothing", "", isAnything) : "";
+  const chosen = hasModel ? await askModel(driver, plain) : null;
+  if (chosen !== null) await tryModel(chosen, { name, purpose });
+  const { baseUrl, model, key } = chosen ?? { ...plain, key: null };
   const bot = answered(
     await ask.confirm({
       message: "Do you have a Telegram bot for it?",
@@ -82,7 +64,7 @@ export async function interview(plain: Answers, found: Found): Promise<Answers> 
   );
   const telegram = bot ? await askTelegram(found) : null;
   ask.outro("thank you");
-  return { name, driver, baseUrl, model, telegram };
+  return { name, purpose, driver, baseUrl, model, key, telegram };
 }
 
 async function askTelegram(found: Found): Promise<TelegramAnswers> {

@@ -7,9 +7,11 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { configFromText } from "../../../../src/adapters/files/config-file.ts";
+import { readSecrets } from "../../../../src/daemon/state/secrets-file.ts";
 import { builtMain } from "../../../support/built/files.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 import { earshot } from "../../../support/runtime/commands.ts";
+import { startModelServer } from "../../../support/servers/openai.ts";
 import {
   sampleToken,
   startTelegramServer,
@@ -134,6 +136,54 @@ describe("on a terminal", () => {
       expect(config.commands.ownerAllowFrom).toEqual(["telegram:77"]);
       expect(Object.keys(config.access.groups)).toEqual(["telegram:-100123"]);
       expect([modeOf(path), modeOf(stateDir)]).toEqual([0o600, 0o700]);
+    },
+    120_000,
+  );
+
+  test.skipIf(!hasTmux)(
+    "lists the models of a server, shows its first words, and keeps its key out of the config",
+    async () => {
+      const model = await startModelServer();
+      const key = "sk-a-key-that-no-screen-may-show";
+      model.key = key;
+      model.reply({ say: ["Hello, ", "I am Two."], everyMs: 20 });
+      const stateDir = join(newFolder(), "state");
+      const run = `${process.execPath} ${builtMain} init --state-dir ${stateDir}`;
+      const size = ["-x", "80", "-y", "60"];
+      const line = `TELEGRAM_BOT_TOKEN= NO_COLOR=1 ${run}; echo "ended $?"; sleep 60`;
+      tmux("new-session", "-d", "-s", "init", ...size, line);
+      try {
+        await answer("What is your agent called?", "Two");
+        await answer("Who answers?", "jj");
+        await answer("What is it for?", "You count.");
+        await answer("What is its address?", "", false);
+        for (let count = 0; count < 40; count += 1) tmux("send-keys", "-t", "init", "BSpace");
+        await answer("What is its address?", model.baseUrl);
+        await answer("Its key? Or nothing", "sk-wrong");
+        await answer("refuses the key (HTTP 401)", "y", false);
+        await answer("What is its address?", "");
+        await answer("Its key? Or nothing", key);
+        await answer("Which model?", "");
+        await answer("Try it now?", "y", false);
+        await answer("Hello, I am Two.", "", false);
+        await answer("Do you have a Telegram bot for it?", "n", false);
+        await answer("ended 0", "");
+        const screen = tmux("capture-pane", "-p", "-t", "init");
+        expect(screen).not.toContain(key);
+      } finally {
+        tmux("kill-session", "-t", "init");
+        await model.close();
+      }
+      const path = join(stateDir, "earshot.json5");
+      const text = readFileSync(path, "utf8");
+      expect(text).not.toContain(key);
+      expect(readSecrets(stateDir)).toEqual({ MODEL_API_KEY: key });
+      const { config } = configFromText(text, path, { env: readSecrets(stateDir) });
+      expect(config.agents.list[0]).toMatchObject({
+        name: "Two",
+        purpose: "You count.",
+        driver: { kind: "model", model: "small", baseUrl: model.baseUrl, apiKey: key },
+      });
     },
     120_000,
   );
