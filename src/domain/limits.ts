@@ -33,6 +33,11 @@ export const limits = {
   heldEventsMax: 256,
   /** Parts of merged messages of an account that are recognised when they are repeated. */
   mergedPartsMax: 100,
+  /** People whose nick an IRC account remembers, and members of one IRC room. */
+  ircNicksMax: 200,
+  ircMembersMax: 20_000,
+  /** Events of an account that wait for the intake; then its connection is read no further. */
+  waitingEventsMax: 500,
   rolesCountMax: 1_000,
   /** Agents to play, and bots, of a labelled room. */
   labelledAgentsMax: 1_000,

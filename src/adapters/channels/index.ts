@@ -5,11 +5,13 @@
  * per daemon, because a terminal or a list of sent messages belongs to one process.
  */
 import type { ChannelDefinition } from "../../domain/ports/index.ts";
+import { ircChannel } from "./irc/channel.ts";
 import { telegramChannel } from "./telegram/channel.ts";
 
 /** Channels that need nothing but their config. */
 export const platformChannels: readonly ChannelDefinition[] = [
   telegramChannel as ChannelDefinition,
+  ircChannel as ChannelDefinition,
 ];
 
 /** A registry of the platform channels and the given others; a later one of the same id wins. */

@@ -1,0 +1,211 @@
+/**
+ * The life of an IRC account
+ * ==========================
+ * Connects, logs in, joins its rooms, listens, and connects again with a growing pause when that ends.
+ * What the server sends is delivered in order; while the intake is full, the connection is read no
+ * further. The time until which the account has listened is stored with each message and once a
+ * minute, so that the time in which it did not is known.
+ */
+import { EarshotError } from "../../../domain/errors.ts";
+import type { Millis } from "../../../domain/message.ts";
+import type { ChannelContext } from "../../../domain/ports/index.ts";
+import { pauseFor } from "../../../domain/ports/pause.ts";
+import { within } from "../../../domain/ports/within.ts";
+import { createIntake, type Intake } from "../shared/intake.ts";
+import type { IrcChats } from "./chats.ts";
+import { type IrcConnection, openConnection } from "./client.ts";
+import type { IrcAccountConfig } from "./config.ts";
+import { IrcLostError } from "./errors.ts";
+import { introduce } from "./login.ts";
+import type { Receiver } from "./normalise.ts";
+import { cursorOf, readCursor } from "./progress.ts";
+import { IrcRooms } from "./rooms.ts";
+import type { IrcLine } from "./wire.ts";
+
+type Context = ChannelContext<IrcAccountConfig>;
+
+/** The connection of an account; null: there is none now. */
+export interface IrcLink {
+  connection: IrcConnection | null;
+}
+
+const pauseMsMin = 1_000;
+const pauseMsMax = 300_000;
+/** A connection that lasted so long was a good one. */
+const goodMsMin = 60_000;
+const tickMs = 60_000;
+/** For what waits, when the account stops. */
+const settleMsMax = 1_000;
+
+/** Listens until the signal aborts. Rejects only when the server refuses the login for good. */
+export async function receive(
+  link: IrcLink,
+  context: Context,
+  chats: IrcChats,
+  signal: AbortSignal,
+): Promise<void> {
+  const run = new Run(link, context, chats, signal);
+  let failures = 0;
+  while (!signal.aborted) {
+    const began = context.clock.monotonic();
+    try {
+      await run.listen();
+    } catch (error) {
+      if (signal.aborted) break;
+      if (!(error instanceof EarshotError || error instanceof IrcLostError)) throw error;
+      if (error instanceof EarshotError && error.disposition === "terminal") throw error;
+      context.reportState("backing-off", error.message);
+    }
+    if (signal.aborted) break;
+    if (context.clock.monotonic() - began > goodMsMin) failures = 0;
+    const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
+    await pauseFor(context.clock, grown * (0.5 + context.random.next() / 2), signal);
+    failures += 1;
+    context.reportState(run.wasLive ? "resuming" : "connecting");
+  }
+  await run.end();
+}
+
+class Run {
+  readonly #link: IrcLink;
+  readonly #context: Context;
+  readonly #chats: IrcChats;
+  readonly #signal: AbortSignal;
+  readonly #delivering = new AbortController();
+  readonly #intake: Intake;
+  readonly #receiver: Omit<Receiver, "connection">;
+  #rooms: IrcRooms | null = null;
+  #identity: string | null = null;
+  /** Until when the account has listened, in this run or an earlier one; null: never. */
+  #heardAt: Millis | null = null;
+  #loginNote: string | null = null;
+  wasLive = false;
+
+  constructor(link: IrcLink, context: Context, chats: IrcChats, signal: AbortSignal) {
+    this.#link = link;
+    this.#context = context;
+    this.#chats = chats;
+    this.#signal = signal;
+    let count = 0;
+    this.#receiver = {
+      account: context.accountId,
+      chats,
+      nextId: () => {
+        count += 1;
+        return `${context.clock.now().toString(36)}-${count}`;
+      },
+    };
+    this.#intake = createIntake({
+      context,
+      channel: "irc",
+      cursorAt: (arrived) => cursorOf(arrived, chats),
+      onFull: (full) => this.#link.connection?.pause(full),
+      signal: this.#delivering.signal,
+    });
+  }
+
+  /** One connection, from its beginning to its end. */
+  async listen(): Promise<void> {
+    const { config, clock, log } = this.#context;
+    const connection = await openConnection(
+      { config, clock, log, onLine: (line, on) => this.#onLine(line, on) },
+      this.#signal,
+    );
+    const tick = { timer: clock.setTimer(clock.now() + tickMs, () => onTick()) };
+    const onTick = () => {
+      this.#onTick(connection);
+      tick.timer = clock.setTimer(clock.now() + tickMs, onTick);
+    };
+    try {
+      await this.#settleIn(connection);
+      throw await this.#untilClosed(connection);
+    } finally {
+      clock.clearTimer(tick.timer);
+      this.#link.connection = null;
+      this.#rooms?.leave();
+      this.#rooms = null;
+      if (this.wasLive) this.#heardAt = connection.heardAt;
+      if (this.#signal.aborted) connection.quit();
+      else connection.destroy();
+    }
+  }
+
+  /** Stores what is left; what cannot be stored in time is lost, as it would be in a crash. */
+  async end(): Promise<void> {
+    if (this.#heardAt !== null) this.#intake.mark(this.#heardAt);
+    await within(this.#context.clock, settleMsMax, this.#intake.settled());
+    this.#delivering.abort();
+  }
+
+  async #settleIn(connection: IrcConnection): Promise<void> {
+    const { context, chats } = { context: this.#context, chats: this.#chats };
+    this.#loginNote = await introduce(connection, context, this.#signal);
+    chats.clear();
+    chats.fold = connection.fold;
+    if (this.#identity !== connection.id) {
+      const stored = readCursor(await context.loadCursor(connection.id), chats, context.log);
+      // A bot without an account gets another id with another address.
+      this.#heardAt = stored ?? this.#heardAt;
+      this.#identity = connection.id;
+    }
+    const rooms = new IrcRooms({
+      context,
+      chats,
+      intake: this.#intake,
+      receiver: { ...this.#receiver, connection },
+      connection,
+      signal: this.#signal,
+      onChange: () => this.#report(connection),
+    });
+    this.#rooms = rooms;
+    this.#link.connection = connection;
+    await rooms.enter(this.#heardAt);
+    this.wasLive = true;
+    this.#report(connection);
+  }
+
+  #onLine(line: IrcLine, connection: IrcConnection): void {
+    const at = this.#context.clock.now();
+    this.#rooms?.onLine(line, at);
+    if (line.command === "NICK" && this.wasLive) this.#report(connection);
+    // Whoever had our nick may have given it up.
+    const { fold } = connection;
+    const wanted = fold(this.#context.config.nick);
+    const isFree = line.command === "QUIT" || line.command === "NICK";
+    if (isFree && fold(line.source.nick) === wanted) this.#takeNick(connection);
+  }
+
+  #onTick(connection: IrcConnection): void {
+    this.#takeNick(connection);
+    if (this.wasLive && this.#link.connection === connection) this.#intake.mark(connection.heardAt);
+  }
+
+  #takeNick(connection: IrcConnection): void {
+    const { nick } = this.#context.config;
+    if (connection.self.nick !== nick) connection.write(`NICK ${nick}`);
+  }
+
+  #report(connection: IrcConnection): void {
+    if (this.#link.connection !== connection || !connection.isOpen || !this.wasLive) return;
+    const { nick } = this.#context.config;
+    const own = connection.self.nick;
+    const notes = [
+      ...(own === nick ? [] : [`as ${own}, because ${nick} is in use`]),
+      ...(this.#loginNote === null ? [] : [this.#loginNote]),
+      ...(this.#rooms?.notes ?? []),
+    ];
+    this.#context.reportState("live", notes.length === 0 ? undefined : notes.join("; "));
+  }
+
+  /** Why it ended. */
+  async #untilClosed(connection: IrcConnection): Promise<EarshotError> {
+    const stop = () => connection.quit();
+    this.#signal.addEventListener("abort", stop);
+    if (this.#signal.aborted) stop();
+    try {
+      return await connection.closed;
+    } finally {
+      this.#signal.removeEventListener("abort", stop);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Where an account is
+ * ===================
+ * IRC numbers nothing. The cursor says until when the account has listened, so that the time in which
+ * it did not is known, and under which nick each person was last heard who wrote directly: an answer
+ * that waits for a restart still finds them.
+ */
+import { z } from "zod";
+import { limits } from "../../../domain/limits.ts";
+import { type Millis, momentMax } from "../../../domain/message.ts";
+import type { Log } from "../../../domain/ports/index.ts";
+import type { IrcChats } from "./chats.ts";
+
+const name = z.string().min(1).max(limits.idUnitsMax);
+const progressSchema = z.object({
+  heard: z.number().int().min(0).max(momentMax),
+  nicks: z.array(z.tuple([name, name])).max(limits.ircNicksMax),
+});
+
+export function cursorOf(heard: Millis, { nicks }: IrcChats): string {
+  // The newest come first.
+  return JSON.stringify({ heard, nicks: [...nicks.entries()] });
+}
+
+/** Until when the account has listened; null: never. `chats` gets the nicks. */
+export function readCursor(stored: string | null, chats: IrcChats, log: Log): Millis | null {
+  if (stored === null) return null;
+  try {
+    const { heard, nicks } = progressSchema.parse(JSON.parse(stored));
+    for (const [id, nick] of nicks.reverse()) chats.nicks.set(id, nick);
+    return heard;
+  } catch {
+    // Only another program, or a newer earshot, has written this.
+    log("error", "irc.cursor-unreadable", { units: stored.length });
+    return null;
+  }
+}
