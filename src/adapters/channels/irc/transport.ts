@@ -30,7 +30,10 @@ export interface Transport {
 export const portOf = ({ port, tls }: IrcAccountConfig): number => port ?? (tls ? 6_697 : 6_667);
 
 /** The class that the library makes its transport of; `opened` gets each one. */
-export function transportClass(options: TransportOptions, opened: (made: Transport) => void) {
+export function transportClass(
+  options: TransportOptions,
+  opened: (made: Transport) => void,
+): new () => Transport {
   return class extends IrcTransport {
     constructor() {
       super(options);
