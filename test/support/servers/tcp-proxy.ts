@@ -11,8 +11,8 @@ type Fate = "drop" | "duplicate" | "swap" | "reset";
 /** Decides about a line; what it waits for, all lines behind it wait for. */
 type Act = Fate | ((line: string) => Promise<void> | void);
 
-/** One direction. */
-export interface Lane {
+/** What passes in one direction. */
+export interface Flow {
   /** Happens to the next line that matches. */
   next(match: RegExp, act: Act): void;
   /** Sends something that the other side never wrote. */
@@ -23,8 +23,8 @@ export interface Lane {
 
 export interface TcpProxy {
   readonly port: number;
-  readonly toServer: Lane;
-  readonly toClient: Lane;
+  readonly toServer: Flow;
+  readonly toClient: Flow;
   /** How often a client has connected. */
   readonly connects: () => number;
   /** Breaks every connection and refuses new ones until `restore`. */
@@ -42,7 +42,7 @@ interface Rule {
   readonly act: Act;
 }
 
-class Direction implements Lane {
+class Direction implements Flow {
   slowMs = 0;
   readonly rules: Rule[] = [];
   readonly targets = new Set<Socket>();
@@ -121,7 +121,7 @@ export async function startTcpProxy(target: { readonly port: number }): Promise<
 function pump(
   from: Socket,
   to: Socket,
-  lane: Direction,
+  flow: Direction,
   hung: () => Promise<void> | null,
   end: () => void,
 ): void {
@@ -133,10 +133,10 @@ function pump(
   };
   const pass = async (line: Buffer) => {
     await hung();
-    if (lane.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, lane.slowMs));
+    if (flow.slowMs > 0) await new Promise((resolve) => setTimeout(resolve, flow.slowMs));
     const text = line.toString("utf8");
-    const at = lane.rules.findIndex(({ match }) => match.test(text));
-    const [rule] = at < 0 ? [] : lane.rules.splice(at, 1);
+    const at = flow.rules.findIndex(({ match }) => match.test(text));
+    const [rule] = at < 0 ? [] : flow.rules.splice(at, 1);
     if (rule === undefined || rule.act === "duplicate" || typeof rule.act === "function") {
       if (typeof rule?.act === "function") await rule.act(text);
       write(line);

@@ -168,7 +168,7 @@ class Run {
     const at = this.#context.clock.now();
     this.#rooms?.onLine(line, at);
     if (line.command === "NICK" && this.wasLive) this.#report(connection);
-    // Whoever had our nick may have given it up.
+    // Who had our nick may have given it up.
     const { fold } = connection;
     const wanted = fold(this.#context.config.nick);
     const isFree = line.command === "QUIT" || line.command === "NICK";

@@ -2,7 +2,7 @@
  * Names on IRC
  * ============
  * Nicks and rooms are the same in upper and lower case, by the server's rule. A nick is nobody's:
- * whoever takes it has it. So a person is the account that the network's services report, and else
+ * anybody may take it. So a person is the account that the network's services report, and else
  * user and host, which the server reports; a nick grants nothing.
  */
 import type { IrcSource } from "./wire.ts";

@@ -173,10 +173,10 @@ export class IrcRooms {
   /** Lines of the past: messages if we listened before them, else context. */
   #past(lines: readonly IrcLine[], since: Millis | null, now: Millis): void {
     const { receiver, intake } = this.#options;
-    const told = lines.filter(
+    const wanted = lines.filter(
       ({ tags }) => since === null || (sentAtOf(tags) ?? 0) >= since - replaySlackMs,
     );
-    const messages = told
+    const messages = wanted
       .map((line) => messageOf(line, receiver, now))
       .filter((message) => message !== null);
     const [first] = messages;

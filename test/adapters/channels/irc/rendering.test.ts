@@ -8,13 +8,13 @@ import { property } from "../../../support/property.ts";
 
 const lines = (markdown: string, bytes = 400, before = "") =>
   ircLines(renderMarkdown(markdown), bytes, 1_000, before);
-const [bold, italic, struck, mono, reset] = ["\u0002", "\u001d", "\u001e", "\u0011", "\u000f"];
+const [bold, italic, crossed, mono, reset] = ["\u0002", "\u001d", "\u001e", "\u0011", "\u000f"];
 
 describe("formatting", () => {
   test.each<[string, string[]]>([
     ["plain words", ["plain words"]],
     ["**bold** and *it*", [`${bold}bold${reset} and ${italic}it`]],
-    ["~~gone~~ `code`", [`${struck}gone${reset} ${mono}code`]],
+    ["~~gone~~ `code`", [`${crossed}gone${reset} ${mono}code`]],
     ["**bold *both* bold**", [`${bold}bold ${reset}${bold}${italic}both${reset}${bold} bold`]],
     ["# A heading", [`${bold}A heading`]],
     ["- one\n- two\n  - inner", ["• one", "• two", "  • inner"]],

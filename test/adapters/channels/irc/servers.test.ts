@@ -44,7 +44,11 @@ describe.each(servers)("%s", (name, start) => {
       const nick = `bot${count}`;
       await ann.join(room);
       const channel = openChannel(ircChannel as ChannelDefinition, {
-        ...{ host: "127.0.0.1", port: server.port, tls: false, nick, join: [room] },
+        host: "127.0.0.1",
+        port: server.port,
+        tls: false,
+        nick,
+        join: [room],
         lineIntervalMs: 0,
         ...config,
       });
