@@ -39,6 +39,8 @@ export interface LoadedConfig {
   readonly config: EarshotConfig;
   /** The file's content, before environment and defaults. */
   readonly raw: unknown;
+  /** The line of a value in the file, or of what is around it. */
+  readonly lineOf: (path: readonly PropertyKey[]) => number;
   /** Risky but allowed settings, one line each. */
   readonly warnings: readonly string[];
 }
@@ -170,18 +172,19 @@ export function configFromText(
   text: string,
   source: string,
   options: ConfigFileOptions,
-): Pick<LoadedConfig, "config" | "raw"> {
+): Pick<LoadedConfig, "config" | "raw" | "lineOf"> {
   const raw = parseJson5(text, source);
   const line = lineFinder(text);
   const locate = (path: readonly PropertyKey[]) => ` (line ${line(path)})`;
   const parse: ParseOptions = { ...options.parse, source, locate };
   const overridden = options.over?.(raw) ?? raw;
-  if (unsafePath(overridden) !== null) return { config: parseConfig(overridden, parse), raw };
+  if (unsafePath(overridden) !== null)
+    return { config: parseConfig(overridden, parse), raw, lineOf: line };
   const complete = withSecrets(overridden, options.env, (code, path, why) => {
     const problem = { code, path, message: `${pathText(path)} ${why}` };
     throw new ConfigError([problem], { cannot: `read ${source}`, locate });
   });
-  return { config: parseConfig(complete, parse), raw };
+  return { config: parseConfig(complete, parse), raw, lineOf: line };
 }
 
 /**
@@ -201,7 +204,7 @@ function loadedFrom(
   { text, shown }: FileText,
   options: ConfigFileOptions,
 ): LoadedConfig {
-  const { config, raw } = configFromText(text, path, options);
+  const { config, raw, lineOf } = configFromText(text, path, options);
   const written = shown ? findPlainSecret(raw) : null;
   if (written !== null)
     throw unsafe(
@@ -209,7 +212,7 @@ function loadedFrom(
       `others may read it, and it contains ${pathText(written)}`,
       `Run chmod 600 ${path}, or write "\${NAME}" and set that variable in the environment`,
     );
-  return { path, config, raw, warnings: [] };
+  return { path, config, raw, lineOf, warnings: [] };
 }
 
 /** The path of the first secret written in the file itself, or null. */

@@ -11,15 +11,16 @@ import { join } from "node:path";
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
 
-export const secretNamePattern = /^[A-Z][A-Z0-9_]{0,63}$/u;
+const secretNamePattern = /^[A-Z][A-Z0-9_]{0,63}$/u;
 const secretUnitsMax = 4_096;
-export const secretsSchema = z.record(
+const secretsSchema = z.record(
   z.string().regex(secretNamePattern),
   z.string().min(1).max(secretUnitsMax),
 );
 export type Secrets = Readonly<Record<string, string>>;
 
-export const secretsFileOf = (stateDir: string): string => join(stateDir, "secrets.json");
+export const secretsFileName = "secrets.json";
+const secretsFileOf = (stateDir: string): string => join(stateDir, secretsFileName);
 
 /** @throws EarshotError EAR_STATE_UNSAFE when others may read it, or its form is not understood. */
 export function readSecrets(stateDir: string): Secrets {

@@ -10,7 +10,7 @@ export { ownValue } from "./conversation/section.ts";
 export { accountsOf, localChannels } from "./daemon/channels.ts";
 export { isLoopbackHost } from "./daemon/daemon.ts";
 export type { EarshotConfig, EarshotConfigInput } from "./daemon/schema.ts";
-export { changedPaths, configValues } from "./parse/changes.ts";
+export { type ConfigValue, changedPaths, configValues } from "./parse/changes.ts";
 export { judgesOf } from "./parse/judges.ts";
 export { isPlain, overlay, pathText, unsafePath } from "./parse/overlay.ts";
 export {

@@ -9,7 +9,12 @@ import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { createSystemClock } from "../../../adapters/system/clock.ts";
 import { configJsonSchema } from "../../../domain/config/docs/json-schema.ts";
-import { configValues, type EarshotConfig, pathText } from "../../../domain/config/index.ts";
+import {
+  type ConfigValue,
+  configValues,
+  type EarshotConfig,
+  pathText,
+} from "../../../domain/config/index.ts";
 import { findingText } from "../../../domain/config-finding.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChatOverride } from "../../../domain/ports/index.ts";
@@ -22,6 +27,7 @@ import { overridesFileName, readOverrides } from "../../config/chat-overrides.ts
 import { configPathOf, readWithOverrides } from "../../config/config-source.ts";
 import { loadConfiguredPlugins } from "../../config/plugins.ts";
 import { createRegistry } from "../../config/registry.ts";
+import { readSecrets, secretsFileName } from "../../state/secrets-file.ts";
 import { collectChecks } from "../lib/check-progress.ts";
 import {
   action,
@@ -40,6 +46,7 @@ interface Options extends StateOptions {
   readonly port?: string;
   readonly json?: boolean;
   readonly offline?: boolean;
+  readonly origins?: boolean;
 }
 
 /**
@@ -117,6 +124,7 @@ const showHelp: HelpText = {
   examples: [
     "earshot config show",
     "earshot config show engagement",
+    ["earshot config show --origins", "with the line in the file"],
     `earshot config show --json | jq '.[] | select(.origin != "default")'`,
   ],
   exits: "0 shown, 1 unknown name, 2 the file is invalid.",
@@ -141,6 +149,7 @@ export function addConfigCommand(program: Command): void {
   addHelp(withConfig(config.command("show")), showHelp)
     .argument("[path]", "only values below this path, for example engagement")
     .description("Show every value and where it comes from")
+    .option("--origins", "where exactly each value comes from: line, variable, chat")
     .option("--port <number>", "as given to start")
     .option("--json", "for programs")
     .action(action(show));
@@ -183,19 +192,45 @@ function flagsOf(options: Options): Readonly<Record<string, unknown>> {
 }
 
 async function show(path: string | undefined, options: Options): Promise<void> {
-  const { config, raw, overrides } = await loadConfig(options);
+  const { config, raw, overrides, lineOf } = await loadConfig(options);
   const below = (name: string) =>
     path === undefined ||
     name === path ||
     name.startsWith(`${path}.`) ||
     name.startsWith(`${path}[`);
-  const values = configValues(config, raw, flagsOf(options))
+  const lines = options.origins === true ? lineOf : undefined;
+  const values = configValues(config, raw, flagsOf(options), lines)
     .filter(({ path: name }) => below(name))
     .map((value) => ({ ...value, origin: originOf(value, overrides) }));
   if (values.length === 0) process.exitCode = 1;
   if (options.json === true) return printJson(values);
   if (values.length === 0) return print(terminalSafe(`no config key is called ${path ?? ""}`));
+  const place = originPlaces(stateDirFor(options));
   print(
-    table(values.map(({ path: name, value, origin }) => [name, origin, JSON.stringify(value)])),
+    table(
+      values.map((value) => [
+        value.path,
+        options.origins === true ? place(value) : value.origin,
+        JSON.stringify(value.value),
+      ]),
+    ),
   );
+}
+
+/** A value whose origin may be the author of an override. */
+type ShownValue = Omit<ConfigValue, "origin"> & { readonly origin: string };
+
+/** Where exactly a value comes from. */
+function originPlaces(stateDir: string) {
+  const stored = readSecrets(stateDir);
+  return ({ origin, value, line }: ShownValue): string => {
+    const at = line === undefined ? "" : `line ${line}`;
+    if (origin === "file") return at === "" ? origin : `file, ${at}`;
+    if (origin === "env") {
+      const name = String(value).slice(2, -1);
+      const isStored = (process.env[name] ?? "") === "" && Object.hasOwn(stored, name);
+      return `${isStored ? secretsFileName : "environment"}, named in ${at}`;
+    }
+    return origin === "default" || at === "" ? origin : `${origin}, over ${at}`;
+  };
 }

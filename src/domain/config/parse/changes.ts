@@ -40,6 +40,8 @@ export interface ConfigValue {
   readonly path: string;
   readonly value: unknown;
   readonly origin: ValueOrigin;
+  /** In the file, also where a flag or an override hides it. */
+  readonly line?: number;
 }
 
 function rawAt(raw: unknown, path: Path): unknown {
@@ -61,15 +63,18 @@ export function configValues(
   config: EarshotConfig,
   raw: unknown,
   flags: Readonly<Record<string, unknown>> = {},
+  lineOf: (path: readonly PropertyKey[]) => number | null = () => null,
 ): ConfigValue[] {
   return [...leaves(config)].map(([path, value]) => {
     const name = pathText(path);
-    if (Object.hasOwn(flags, name)) return { path: name, value: flags[name], origin: "flag" };
     const written = rawAt(raw, path);
+    const line = written === undefined ? null : lineOf(path);
+    const place = { path: name, ...(line !== null && { line }) };
+    if (Object.hasOwn(flags, name)) return { ...place, value: flags[name], origin: "flag" };
     const secret = isSecretPath(path) && typeof value === "string";
     const fromEnv = secret && typeof written === "string" && written.startsWith("${");
     return {
-      path: name,
+      ...place,
       value: secret ? (fromEnv ? written : redacted) : value,
       origin: fromEnv ? "env" : written === undefined ? "default" : "file",
     };

@@ -68,6 +68,38 @@ const message = (given: object) =>
     ...given,
   });
 
+test("show --origins names line, variable and file of secrets", async () => {
+  const path = await file(`{
+  engagement: { activation: "mention" },
+  agents: { list: [{ id: "main", driver: {
+    kind: "model", provider: "openai", model: "m",
+    apiKey: "\${OPENAI_API_KEY}",
+  } }] },
+}`);
+  await writeFile(join(path, "../secrets.json"), '{ "OPENAI_API_KEY": "sk-x" }', { mode: 0o600 });
+  const { out } = await earshot("config", "show", "--origins");
+  const rowOf = (name: string) =>
+    out
+      .split("\n")
+      .find((line) => line.startsWith(`${name} `))
+      ?.replace(/ +/gu, " ");
+  expect(rowOf("engagement.activation")).toBe('engagement.activation file, line 2 "mention"');
+  expect(rowOf("agents.list[0].driver.apiKey")).toBe(
+    `agents.list[0].driver.apiKey secrets.json, named in line 5 "\${OPENAI_API_KEY}"`,
+  );
+  expect(rowOf("log.showText")).toMatch(/ default /u);
+  expect(out).not.toContain("sk-x");
+  const json = JSON.parse(
+    (await earshot("config", "show", "engagement", "--origins", "--json")).out,
+  );
+  expect(json).toContainEqual({
+    path: "engagement.activation",
+    value: "mention",
+    origin: "file",
+    line: 2,
+  });
+});
+
 describe("config check", () => {
   test("no file and a valid file pass, and warnings do not fail", async () => {
     expect(await earshot("config", "check")).toMatchObject({
