@@ -89,7 +89,10 @@ export const ircAccountSchema = z.strictObject({
     .array(
       z.union([
         channel.transform((name): IrcJoin => ({ channel: name })),
-        z.strictObject({ channel, password: password("The room's key (mode k).").optional() }),
+        z.strictObject({
+          channel: channel.meta({ description: "The room, such as #name." }),
+          password: password("The room's key (mode k).").optional(),
+        }),
       ]),
     )
     .max(200)
