@@ -108,7 +108,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
 const webFloors = [
   ...["styles", "lib", "ui", "room-actions", "direct-chat", "explanation", "simulator"],
   ...["search", "room"],
-  ...["room-list", "health", "setup", "what-if", "pages", ".", "inspector"],
+  ...["room-list", "health", "setup", "settings", "what-if", "pages", ".", "inspector"],
 ];
 /** What the pages may import from outside web/. */
 const webMayKnow = ["src/daemon/api-types/", "src/domain/"];

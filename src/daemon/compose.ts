@@ -38,6 +38,7 @@ import { createTuneLabels, type TuneLabels } from "./quality/tune-labels.ts";
 import { createRoomList, type RoomList } from "./room-list/room-list.ts";
 import { createRoomViews, type RoomViews } from "./room-view/room-views.ts";
 import { createSearch, type Search } from "./search/search.ts";
+import { createSettings, type Settings } from "./setup/settings.ts";
 import { createSetup, type Setup } from "./setup/setup.ts";
 import { version } from "./state/package-files.ts";
 import { searchFileOf, storePathOf } from "./state/state-dir.ts";
@@ -82,6 +83,7 @@ export interface Services {
   readonly roomViews: RoomViews;
   readonly whatIf: WhatIfService;
   readonly setup: Setup;
+  readonly settings: Settings;
   readonly tuneLabels: TuneLabels;
   readonly roomList: RoomList;
   readonly search: Search;
@@ -166,13 +168,15 @@ export function composeServices(ports: ServicePorts): Services {
   const { env, stateDir, configState } = ports;
   const { channels, drivers } = registry;
   const place = { clock, env, stateDir, path: configState.file };
-  const setup = createSetup({ ...place, config, channels, drivers });
+  const setUp = { ...place, config, channels, drivers };
+  const setup = createSetup(setUp);
+  const settings = createSettings({ ...setUp, layers: ports.control.layers });
   const tuneLabels = createTuneLabels({ store, config });
   const commands = () => (config().commands.text ? offeredCommands(extensionCommands(ports)) : []);
   const main = { events, metrics, runtime, connections, webchat, speech, inspector };
   const views: Views = viewsOf(ports, runtime, connections);
   listen(ports, main, views);
-  return { ...main, ...views, whatIf, setup, tuneLabels, skills, commands };
+  return { ...main, ...views, whatIf, setup, settings, tuneLabels, skills, commands };
 }
 
 type Views = Pick<Services, "roomViews" | "roomList" | "health" | "needs" | "search">;

@@ -5,10 +5,11 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { z } from "zod";
-import { configKeys, withConfigReference } from "../../scripts/reference/config.ts";
+import { withConfigReference } from "../../scripts/reference/config.ts";
 import { drivers } from "../../src/adapters/agents/index.ts";
 import { configFromText } from "../../src/adapters/files/config-file.ts";
 import { createRegistry } from "../../src/daemon/config/registry.ts";
+import { configKeys } from "../../src/domain/config/docs/config-keys.ts";
 import { jsonSchemaOf } from "../../src/domain/config/docs/json-schema.ts";
 import { defaultConfig } from "../../src/domain/config/index.ts";
 import { type ChannelDefinition, hookNames } from "../../src/domain/ports/index.ts";

@@ -21,7 +21,7 @@ const tabs = [
   { page: "chat", path: "/chat", title: "Chat" },
   { page: "replay", path: "/replay", title: "What-if" },
   { page: "health", path: "/health", title: "Health" },
-  { page: "setup", path: "/setup", title: "Setup" },
+  { page: "settings", path: "/settings", title: "Settings" },
 ] as const;
 
 /** Pages that fill the window and scroll inside; the others scroll as a whole. */
@@ -43,6 +43,7 @@ export function App({ token }: { readonly token: string | null }) {
     "g s": () => navigate("/search"),
     "g w": () => navigate("/replay"),
     "g h": () => navigate("/health"),
+    "g e": () => navigate("/settings"),
     "g u": () => navigate("/setup"),
   });
   useEffect(() => setLink(connecting), [route.page]);
@@ -50,7 +51,7 @@ export function App({ token }: { readonly token: string | null }) {
   const count = needs.length + more;
   const refused = link.state === "refused";
   const tab = tabs.find(({ page }) => page === tabOf(route))?.title ?? "";
-  const title = route.page === "search" ? "Search" : tab;
+  const title = route.page === "search" ? "Search" : route.page === "setup" ? "Setup" : tab;
   useEffect(() => {
     document.title = `${title} · earshot`;
   }, [title]);
@@ -104,9 +105,11 @@ export function App({ token }: { readonly token: string | null }) {
 /** A page may report the same state again: only a change is rendered. */
 const isSame = (link: Link, other: Link): boolean => JSON.stringify(link) === JSON.stringify(other);
 
-/** A room belongs to the list of rooms. */
-const tabOf = ({ page }: Route): Route["page"] =>
-  page === "room" || page === "search" ? "rooms" : page;
+/** A room belongs to the list of rooms, the setup to the settings. */
+function tabOf({ page }: Route): Route["page"] {
+  if (page === "setup") return "settings";
+  return page === "room" || page === "search" ? "rooms" : page;
+}
 
 type RoomProps = PageProps & {
   readonly roomKey: string;
@@ -120,6 +123,7 @@ const scripts = {
   chat: () => import("./pages/chat.tsx").then(({ ChatPage }) => ChatPage),
   replay: () => import("./pages/what-if.tsx").then(({ WhatIfPage }) => WhatIfPage),
   health: () => import("./pages/health.tsx").then(({ HealthPage }) => HealthPage),
+  settings: () => import("./pages/settings.tsx").then(({ SettingsPage }) => SettingsPage),
   setup: () => import("./pages/setup.tsx").then(({ SetupPage }) => SetupPage),
 } as const;
 

@@ -4,7 +4,7 @@ import { lettersOn, setLetters } from "./lib/keys.ts";
 
 const keys: readonly (readonly [readonly string[], string])[] = [
   [["/"], "find"],
-  [["g"], "then r, s, c, w, h or u: Rooms, Search, Chat, What-if, Health, Setup"],
+  [["g"], "then r, s, c, w, h, e or u: Rooms, Search, Chat, What-if, Health, Settings, Setup"],
   [["j", "k"], "next, previous row or message"],
   [["Enter"], "open the room; on a message: its ladder"],
   [["Esc"], "back: ladder to transcript, transcript to list, draft to nothing"],

@@ -61,6 +61,7 @@ export type SetupPlanAnswer = z.output<typeof setupPlanSchema>;
 
 export const setupWrittenSchema = z.object({
   path: text,
+  token: text.describe("of the file as it is now"),
   applied: z.boolean().describe("false: it is not in force yet"),
   copy: text.nullable().describe("the file as it was before; null: there was none"),
 });

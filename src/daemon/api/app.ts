@@ -29,6 +29,7 @@ import { roomRoutes } from "./routes/room.ts";
 import { roomsRoutes } from "./routes/rooms.ts";
 import { searchRoutes } from "./routes/search/search.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { settingsRoutes } from "./routes/setup/settings.ts";
 import { setupRoutes } from "./routes/setup/setup.ts";
 import { simulateRoutes } from "./routes/simulate.ts";
 import { statusRoutes } from "./routes/status.ts";
@@ -79,6 +80,7 @@ export function createApp(
     needsRoutes,
     checkRoutes,
     setupRoutes,
+    settingsRoutes,
     roomRoutes,
     roomActionRoutes,
     whatIfRoutes,

@@ -34,7 +34,7 @@ const keyForms = [
 
 /** The line of a config file and those around it. Empty: the file has no such line. */
 export function excerptOf(text: string, line: number): readonly ExcerptLine[] {
-  const lines = withoutSecretTexts(text).split("\n");
+  const lines = withoutSecrets(text).split("\n");
   if (line < 1 || line > lines.length) return [];
   const from = Math.max(0, line - 1 - linesAround);
   return lines.slice(from, line + linesAround).map((one, index) => ({
@@ -43,10 +43,14 @@ export function excerptOf(text: string, line: number): readonly ExcerptLine[] {
   }));
 }
 
+/** The text of a config without secrets, with as many lines as before. */
+export function withoutSecrets(text: string): string {
+  const shown = withoutSecretTexts(text).replace(userinfo, `//${redacted}@`);
+  return keyForms.reduce((now, form) => now.replace(form, redacted), shown);
+}
+
 function shownLine(text: string): string {
-  let shown = text.replace(userinfo, `//${redacted}@`);
-  for (const form of keyForms) shown = shown.replace(form, redacted);
-  const plain = plainText(shown).replaceAll("\n", " ").trimEnd();
+  const plain = plainText(text).replaceAll("\n", " ").trimEnd();
   return plain.length <= lineUnitsMax ? plain : `${cut(plain, lineUnitsMax - 1)}…`;
 }
 

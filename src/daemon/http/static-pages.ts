@@ -51,7 +51,16 @@ function bridgeHeaders(inspectorUrl: string): Readonly<Record<string, string>> {
 }
 
 /** Paths of the single-page application. */
-const pagePaths = ["/", "/chat", "/replay", "/health", "/setup", "/search", "/room/:key"];
+const pagePaths = [
+  "/",
+  "/chat",
+  "/replay",
+  "/health",
+  "/setup",
+  "/settings",
+  "/search",
+  "/room/:key",
+];
 const notBuilt =
   "<!doctype html><html lang=en><meta charset=utf-8><title>earshot</title>" +
   "<p>The daemon runs. Its pages are not built here: run <code>npm run build</code>.</p></html>";

@@ -9,6 +9,7 @@ import { structuredPatch } from "diff";
 import { parseJson5 } from "../../adapters/files/config-file.ts";
 import { isPlain } from "../../domain/config/index.ts";
 import type { ChannelDefinition } from "../../domain/ports/index.ts";
+import { withoutSecrets } from "../config/excerpt.ts";
 import { withValue } from "../config-edit/json5-text.ts";
 import { keyVariableOf, type SetupAnswers, type SetupDriver } from "./answers.ts";
 
@@ -59,11 +60,14 @@ export interface ShownDiff {
   readonly token: string;
 }
 
+/** Without the secrets that the file may have. */
 export function diffOf(before: string, after: string): ShownDiff {
-  const { hunks } = structuredPatch("", "", before, after, "", "", { context: 3 });
+  const [old, fresh] = [withoutSecrets(before), withoutSecrets(after)];
+  const { hunks } = structuredPatch("", "", old, fresh, "", "", { context: 3 });
   const lines = hunks.flatMap(({ oldStart, newStart, lines: own }) => [
     `@@ ${oldStart} ${newStart} @@`,
-    ...own,
+    // Not "No newline at end of file": that is no line of the file.
+    ...own.filter((line) => !line.startsWith("\\")),
   ]);
   return { lines, token: tokenOf(before) };
 }

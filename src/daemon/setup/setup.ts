@@ -171,13 +171,17 @@ export function createSetup(ports: SetupPorts): Setup {
       // A new key under the same name: the watcher of the file reads both again.
       const now = new Date(clock.now());
       if (copy === null && existsSync(path)) await utimes(path, now, now);
-      return { path, copy, applied: !changes || (await isApplied(ports, before)) };
+      const applied = !changes || (await isApplied(ports, before));
+      return { path, copy, applied, token: tokenOf(await textNow()) };
     },
   };
 }
 
 /** Waits for the watcher of the file; false: it has refused it, or it takes long. */
-async function isApplied({ clock, config }: SetupPorts, before: EarshotConfig): Promise<boolean> {
+export async function isApplied(
+  { clock, config }: SetupPorts,
+  before: EarshotConfig,
+): Promise<boolean> {
   for (let waited = 0; config() === before; waited += applyLookMs) {
     if (waited >= applyMsMax) return false;
     await new Promise<void>((done) => clock.setLimit(applyLookMs, done));

@@ -84,6 +84,8 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     ],
     "GET /api/health": ["/api/health"],
     "GET /api/needs": ["/api/needs"],
+    "GET /api/config": ["/api/config"],
+    "POST /api/config/plan": ["/api/config/plan", post({ path: "context.size", value: "9" })],
     "GET /api/setup": ["/api/setup"],
     "POST /api/setup/try": [
       "/api/setup/try",
@@ -151,6 +153,11 @@ type Call = readonly [path: string, init?: RequestInit];
  * documented refusal is checked; test/daemon/api has tests of their successes.
  */
 const refused: Readonly<Record<string, Call>> = {
+  "POST /api/config/write": [
+    "/api/config/write",
+    post({ path: "context.size", value: "9", token: "old" }),
+  ],
+  "POST /api/config/undo": ["/api/config/undo", post({ copy: "none", token: "old" })],
   "POST /api/setup/models": [
     "/api/setup/models",
     post({ provider: "openai-compatible", baseUrl: "http://127.0.0.1:1/v1" }),

@@ -132,7 +132,7 @@ describe("the file", () => {
     expect(readFileSync(file(), "utf8")).toBe(written);
 
     const { answer } = await ask("/api/setup/write", { answers: answers(), token: plan.token });
-    expect(answer).toEqual({ path: file(), applied: true, copy: `${file()}.bak` });
+    expect(answer).toMatchObject({ path: file(), applied: true, copy: `${file()}.bak` });
     expect(readFileSync(`${file()}.bak`, "utf8")).toBe(written);
     const text = readFileSync(file(), "utf8");
     expect(text).toContain("// Mine.");
@@ -182,7 +182,11 @@ describe("the file", () => {
     await write(`${key}-1`);
     model.key = `${key}-2`;
     const before = readFileSync(file(), "utf8");
-    expect((await write(`${key}-2`)).answer).toEqual({ path: file(), applied: true, copy: null });
+    expect((await write(`${key}-2`)).answer).toMatchObject({
+      path: file(),
+      applied: true,
+      copy: null,
+    });
     expect(readFileSync(file(), "utf8")).toBe(before);
     expect((await ask("/api/setup/models", server())).status).toBe(200);
   });

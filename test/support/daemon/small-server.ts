@@ -23,6 +23,7 @@ import { createTuneLabels } from "../../../src/daemon/quality/tune-labels.ts";
 import { createRoomList } from "../../../src/daemon/room-list/room-list.ts";
 import { createRoomViews } from "../../../src/daemon/room-view/room-views.ts";
 import { createSearch } from "../../../src/daemon/search/search.ts";
+import { createSettings } from "../../../src/daemon/setup/settings.ts";
 import { createSetup } from "../../../src/daemon/setup/setup.ts";
 import { ensureToken, readToken } from "../../../src/daemon/state/token.ts";
 import { createWebchatUploads } from "../../../src/daemon/webchat/uploads.ts";
@@ -115,6 +116,16 @@ export async function startSmallServer() {
       config: () => defaultConfig,
       channels: new Map(),
       drivers: new Map(),
+    }),
+    settings: createSettings({
+      clock,
+      env: {},
+      stateDir,
+      path: join(stateDir, "earshot.json5"),
+      config: () => defaultConfig,
+      channels: new Map(),
+      drivers: new Map(),
+      layers: { overrides: () => [] },
     }),
     roomViews: createRoomViews({
       store,

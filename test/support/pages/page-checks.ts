@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 
-const stopsMax = 80;
+const stopsMax = 120;
 
 /**
  * Run in the page, whose types this file does not have. Radio buttons of one name are one stop, the
@@ -39,6 +39,9 @@ window.met = new Set();
 const stop = `(() => {
   const element = document.activeElement;
   if (element === null || element === document.body) return null;
+  // A field for a date has several parts; taking the focus away would begin with the first again.
+  if (window.last === element) return { name: window.named(element), shows: true };
+  window.last = element;
   const now = window.looks(element);
   window.met.add(element);
   element.blur();

@@ -120,6 +120,15 @@ export const views: readonly View[] = [
     reach: heading("No message fits"),
   },
   { name: "Setup", of: "calm", path: "/setup", reach: heading("Who it is") },
+  {
+    name: "Settings",
+    of: "calm",
+    path: "/settings",
+    async reach(page) {
+      await page.getByLabel("Find a setting").fill("context");
+      await heading("context.size")(page);
+    },
+  },
   { name: "What-if of nothing", of: "calm", path: "/replay", reach: heading("Nothing was heard") },
   {
     name: "Chat before the first line",

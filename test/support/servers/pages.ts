@@ -160,7 +160,8 @@ function serve(
     return;
   }
   const isPage =
-    ["/", "/chat", "/replay", "/health", "/setup"].includes(path) || path.startsWith("/room/");
+    ["/", "/chat", "/replay", "/health", "/setup", "/settings"].includes(path) ||
+    path.startsWith("/room/");
   const file = join(pages, isPage ? "index.html" : path);
   if (!file.startsWith(pages) || !existsSync(file)) {
     response.writeHead(404).end();

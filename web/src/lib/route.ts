@@ -22,7 +22,8 @@ export type Route =
   | { readonly page: "chat" }
   | { readonly page: "replay" }
   | { readonly page: "health" }
-  | { readonly page: "setup" };
+  | { readonly page: "setup" }
+  | { readonly page: "settings" };
 
 const paths = {
   "/chat": "chat",
@@ -30,6 +31,7 @@ const paths = {
   "/search": "search",
   "/health": "health",
   "/setup": "setup",
+  "/settings": "settings",
 } as const;
 const roomPath = "/room/";
 

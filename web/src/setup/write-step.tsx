@@ -5,6 +5,7 @@ import type { SetupPlanAnswer, SetupWritten } from "../../../src/daemon/api-type
 import { Acts, actsOf } from "../health/actions.tsx";
 import { useNeeds } from "../health/use-needs.ts";
 import { ask } from "../lib/api.ts";
+import { Diff } from "./diff.tsx";
 import { messageOf } from "./form.ts";
 import { type Outcome, OutcomeLine, Step } from "./parts.tsx";
 
@@ -71,26 +72,9 @@ export function WriteStep({ answers, token, onWritten }: WriteStepProps) {
   );
 }
 
-function Diff({ lines }: { readonly lines: readonly string[] }) {
-  if (lines.length === 0) return <p class="setup-hint">Nothing changes in the file.</p>;
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it
-    <section class="setup-diff" tabIndex={0} aria-label="Changes">
-      {lines.map((line, index) => (
-        <div key={index} class={classOf(line)}>
-          {line === "" ? " " : line}
-        </div>
-      ))}
-    </section>
-  );
-}
-
 /** Changes when it has come back from what was done about it. */
 const versionOf = (need: Need): number =>
   need.kind === "refused" ? need.at : need.kind === "pairing" ? need.expiresAt : 0;
-
-const classOf = (line: string): string =>
-  line.startsWith("@@") ? "at" : line.startsWith("+") ? "new" : line.startsWith("-") ? "old" : "";
 
 /** A group that writes for the first time appears here. */
 export function GroupStep({ token }: { readonly token: string }) {

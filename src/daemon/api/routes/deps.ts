@@ -28,6 +28,7 @@ import type { TuneLabels } from "../../quality/tune-labels.ts";
 import type { RoomList } from "../../room-list/room-list.ts";
 import type { RoomViews } from "../../room-view/room-views.ts";
 import type { Search } from "../../search/search.ts";
+import type { Settings } from "../../setup/settings.ts";
 import type { Setup } from "../../setup/setup.ts";
 import type { TokenReader } from "../../state/token.ts";
 import type { Webchat } from "../../webchat/webchat.ts";
@@ -60,6 +61,7 @@ export interface RouteDeps {
   readonly health: HealthService;
   readonly needs: Pick<Needs, "read" | "act">;
   readonly setup: Setup;
+  readonly settings: Settings;
   /** Checks everything; resolves at the end. */
   check(onStep: (step: CheckStep) => void): Promise<void>;
   /** Inspects conversations. */

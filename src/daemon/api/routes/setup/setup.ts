@@ -96,7 +96,7 @@ export function setupRoutes({ add }: Endpoints, { setup }: RouteDeps): void {
 }
 
 /** What was entered is wrong, or the file has changed: the refusal says which. */
-async function refusing<Result>(work: Promise<Result>): Promise<Result> {
+export async function refusing<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
   } catch (error) {

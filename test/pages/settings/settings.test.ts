@@ -1,0 +1,67 @@
+/** The Settings page in a real Chromium on a real daemon: found, changed, refused, undone; by keyboard. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { violations } from "../../support/pages/axe.ts";
+import { haveChromium } from "../../support/pages/chromium.ts";
+import { outsideWindow } from "../../support/pages/page-checks.ts";
+import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
+
+describe.skipIf(!haveChromium)("the Settings page", () => {
+  const rig = createPagesRig();
+  const row = (page: Page, path: string) =>
+    page
+      .locator(".setting")
+      .filter({ has: page.getByRole("heading", { name: path, exact: true }) });
+
+  test("finds a setting, checks what is typed, shows the diff, writes, and undoes", async () => {
+    const daemon = await rig.daemon({ context: { size: 7 } });
+    await daemon.start();
+    const file = () => readFileSync(join(daemon.stateDir, "earshot.json5"), "utf8");
+    const before = file();
+    const page = await rig.open(daemon.address("/settings"));
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByLabel("Find a setting").fill("context size");
+    await row(page, "context.size").getByText("line 1").waitFor();
+    await page.getByRole("button", { name: "Change context.size" }).focus();
+    await page.keyboard.press("Enter");
+    const box = page.getByLabel("New value of context.size");
+    await soon(() => page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe(
+      "New value of context.size",
+    );
+    // The browser's line about a value that is not valid.
+    rig.forgive("400");
+    await box.fill("-3");
+    await row(page, "context.size").getByText("context.size is wrong").waitFor();
+    await box.fill("12");
+    await row(page, "context.size").locator(".setup-diff .new").getByText("12").waitFor();
+    const shots = process.env.EARSHOT_SHOTS;
+    for (const [width, scheme] of [
+      [1440, "light"],
+      [1440, "dark"],
+      [390, "light"],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme: scheme });
+      expect(await violations(page, "everything")).toEqual([]);
+      expect(await outsideWindow(page)).toEqual([]);
+      if (shots !== undefined)
+        await page.screenshot({ path: `${shots}/settings-${width}-${scheme}.png` });
+    }
+    await page.keyboard.press("Enter");
+    await row(page, "context.size").getByText("Written, and in force.").waitFor();
+    await soon(() => row(page, "context.size").locator(".setting-value").textContent()).toBe("12");
+    expect(file()).toBe(before.replace('"size":7', '"size":12'));
+    await row(page, "context.size").getByRole("button", { name: "Undo" }).click();
+    await row(page, "context.size").getByText("Taken back.").waitFor();
+    await soon(() => row(page, "context.size").locator(".setting-value").textContent()).toBe("7");
+    expect(file()).toBe(before);
+
+    await page.getByLabel("Find a setting").fill("");
+    await page.getByLabel("Only what is set").check();
+    await row(page, "agents.list[0].name").waitFor();
+    expect(await row(page, "log.showText").count()).toBe(0);
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/settings-set.png` });
+  });
+});
