@@ -290,6 +290,8 @@ MaxNickLength = 30
 MaxConnectionsIP = 0
 MaxJoins = 50
 PingTimeout = 120
+# No pauses after commands: our side decides how fast lines are sent.
+MaxPenaltyTime = 0
 [Options]
 DNS = no
 Ident = no
