@@ -63,10 +63,10 @@ async function call(path: string, body?: unknown): Promise<unknown> {
 }
 
 /** Somebody of several; resolves when it is decided. */
-async function say(id: string): Promise<string> {
+async function say(id: string, over: object = {}): Promise<string> {
   const author = Number(id.slice(1)) % 2 === 0 ? { id: "ann", name: "Ann" } : { id: "bo" };
   const chat = { id: "kitchen", kind: "group" };
-  const message = { channel: "webhook", chat, id, author, text: `line ${id}` };
+  const message = { channel: "webhook", chat, id, author, text: `line ${id}`, ...over };
   const { taken } = (await call("/inbound?wait=decision", message)) as {
     taken: { decision: string; rule: string }[];
   };
@@ -91,12 +91,11 @@ async function sent(): Promise<readonly string[]> {
   return outbound.map(({ text }) => text);
 }
 
-/** Nobody is alone with the agent. */
+/** Nobody is alone with the agent: two people write to somebody else. */
 async function begin(): Promise<void> {
-  judge.answer("line m0", { ...yes, engage: false });
-  judge.answer("line m1", { ...yes, engage: false });
-  await say("m0");
-  await say("m1");
+  const mentions = [{ id: "zoe" }];
+  expect(await say("m0", { mentions })).toBe("observe mentions-others");
+  expect(await say("m1", { mentions })).toBe("observe mentions-others");
 }
 
 test("a kill in mid-question leaves the line observed, and the next turn is shown it", async () => {
@@ -131,11 +130,17 @@ test("kills around a judge's answer: each line is decided once and answered at m
     await new Promise((done) => setTimeout(done, random() * 60));
     await crash();
   }
+  /** A turn was shown the line before the answer came, which closes the question. */
+  const shown: string[] = [];
   for (const id of ids) {
     const { recorded, judgement } = await whyOf(id);
     expect(recorded, `seed ${seed}`).toMatchObject({ decision: "observe", rule: "judge" });
     if (judgement === undefined) continue;
-    expect(judgement).toMatchObject({ engaged: true });
+    expect(judgement, `seed ${seed}: ${id}`).toMatchObject({ engage: true });
+    if (!judgement.engaged) {
+      shown.push(id);
+      continue;
+    }
     // What was engaged is answered, also where the turn was cut short.
     const outcome = async () => (await whyOf(id)).fate.outcome;
     await expect.poll(outcome, patience).not.toBeNull();
@@ -155,6 +160,11 @@ test("kills around a judge's answer: each line is decided once and answered at m
     expect(heard.length, `seed ${seed}`).toBe(1);
     expect(judged.length, `seed ${seed}`).toBeLessThanOrEqual(1);
     expect(asked(id), `seed ${seed}`).toBe(1);
+    if (!shown.includes(id)) continue;
+    const from = events.findIndex((event) => event === heard[0]);
+    const to = events.findIndex((event) => event === judged[0]);
+    const between = events.slice(from, to).map(({ type }) => type);
+    expect(between, `seed ${seed}: ${id}`).toContain("lane.granted");
   }
   expect(rows.every(({ code }) => code !== null)).toBe(true);
 }, 240_000);
