@@ -2,6 +2,7 @@
  * Parses the account's config, opens it, runs its gateway and its connection machine. Failures stay
  * inside: they end as a state with a reason, never as an exception elsewhere.
  */
+import { setMaxListeners } from "node:events";
 import { createActor } from "xstate";
 import { accountFields } from "../../domain/config/daemon/channels.ts";
 import { EarshotError } from "../../domain/errors.ts";
@@ -15,6 +16,7 @@ import type {
 import { pauseFor } from "../../domain/ports/pause.ts";
 import { late, within } from "../../domain/ports/within.ts";
 import { connectionMachine } from "../../machines/connection.machine.ts";
+import type { KeptGap } from "./gaps.ts";
 
 export interface ConnectionStatus {
   readonly channel: string;
@@ -24,6 +26,8 @@ export interface ConnectionStatus {
   readonly detail: string | null;
   readonly failures: number;
   readonly connects: number;
+  /** What it could not recover and nobody has seen yet, oldest first. */
+  readonly gaps: readonly KeptGap[];
 }
 
 export interface AccountRun {
@@ -44,6 +48,7 @@ export interface AccountOptions {
   readonly definition: ChannelDefinition;
   readonly raw: unknown;
   readonly context: Omit<ChannelContext<unknown>, "config" | "reportState">;
+  readonly gaps: () => readonly KeptGap[];
   readonly changed: (status: ConnectionStatus) => void;
 }
 
@@ -60,12 +65,19 @@ const pauseMsMin = 1_000;
 const pauseMsMax = 60_000;
 
 /** Starts the account and returns; progress is reported through `changed`. */
-export function runAccount({ definition, raw, context, changed }: AccountOptions): AccountRun {
+export function runAccount(options: AccountOptions): AccountRun {
+  const { definition, raw, context, gaps, changed } = options;
   const { clock, log } = context;
   const actor = createActor(connectionMachine, { input: { at: clock.now() } });
   const status = (): ConnectionStatus => {
     const { value, context: facts } = actor.getSnapshot();
-    return { channel: definition.id, account: context.accountId, state: value, ...facts };
+    return {
+      channel: definition.id,
+      account: context.accountId,
+      state: value,
+      ...facts,
+      gaps: gaps(),
+    };
   };
   let last = "";
   actor.subscribe({
@@ -83,6 +95,8 @@ export function runAccount({ definition, raw, context, changed }: AccountOptions
 
   const begin = (): OpenedAccount => {
     const stopping = new AbortController();
+    // One listener for each call under way.
+    setMaxListeners(0, stopping.signal);
     const report = (state: ConnectionState, detail?: string): void => {
       if (stopping.signal.aborted) return;
       const at = clock.now();

@@ -27,6 +27,7 @@ import type { IngestOptions, OutboundDirectory } from "../protocol/runtime.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { ConnectionStatus } from "./account-connection.ts";
 import { type AccountRun, runAccount } from "./account-connection.ts";
+import { createGaps, type Gaps } from "./gaps.ts";
 import { createMembershipCache } from "./membership-cache.ts";
 
 /** The part of the config that connections read. */
@@ -80,6 +81,8 @@ export interface Connections {
   /** An account's hook; null when it has none, is halted or does not exist. */
   hook(channel: string, account: string): ChannelHook | null;
   states(): readonly ConnectionStatus[];
+  /** A person has seen it. False: it is not kept. */
+  forgetGap(id: string): boolean;
 }
 
 /** UTF-16 units assumed for an unknown channel, whose sends wait anyway. */
@@ -96,6 +99,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const runs = new Map<string, AccountRun>();
   /** Author ids of earshot's own accounts, by channel and account. */
   const ownAuthors = new Map<string, string>();
+  const gaps = createGaps(clock);
   let config = options.config;
   let changing: Promise<void> = Promise.resolve();
   let stopped = false;
@@ -112,9 +116,10 @@ export function createConnections(options: ConnectionsOptions): Connections {
       runAccount({
         definition,
         raw,
-        context: contextOf(options, definition.id, account, (id) =>
+        context: contextOf(options, gaps, definition.id, account, (id) =>
           ownAuthors.set(accountId(channel, account), accountId(channel, id)),
         ),
+        gaps: () => gaps.of(channel, account),
         changed: (status) => reportChange(options, status),
       }),
     );
@@ -185,6 +190,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       const run = find(channel, account);
       return run?.status().state === "halted" ? null : (run?.account?.hook ?? null);
     },
+    forgetGap: (id) => gaps.forget(id),
     states: () => [...runs.values()].map((run) => run.status()),
   };
 }
@@ -215,17 +221,21 @@ function reportChange(
 /** The context of one account; a cursor is stored under the identity it was last loaded for. */
 function contextOf(
   options: ConnectionsOptions,
+  gaps: Gaps,
   channel: string,
   account: string,
   onIdentity: (id: string) => void,
 ): Omit<ChannelContext<unknown>, "config" | "reportState"> {
   let identity: string | null = null;
+  const log: Log = (level, event, fields) =>
+    options.log(level, event, { channel, account, ...fields });
   return {
     accountId: account,
     clock: options.clock,
     random: options.random,
     commands: options.commands ?? [],
-    log: (level, event, fields) => options.log(level, event, { channel, account, ...fields }),
+    log,
+    reportGap: (gap) => gaps.add(channel, account, gap, log),
     async deliver(events, cursor) {
       if (cursor === undefined) {
         await options.ingest(channel, account, events);

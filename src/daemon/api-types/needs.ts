@@ -45,6 +45,18 @@ const haltedSchema = z
     detail: text.nullable(),
   })
   .describe("an account that stopped connecting");
+const gapSchema = z
+  .object({
+    ...common,
+    kind: z.literal("gap"),
+    channel: text,
+    name: text,
+    account: text,
+    from: millis,
+    to: millis,
+    rooms: z.array(text).describe("the platform's ids of the chats; empty: any of the account's"),
+  })
+  .describe("a time in which messages may have been lost");
 const quarantinedSchema = z
   .object({
     ...common,
@@ -138,6 +150,7 @@ const overrideSchema = z
 export const needSchema = z.discriminatedUnion("kind", [
   deliverySchema,
   haltedSchema,
+  gapSchema,
   quarantinedSchema,
   unsaidSchema,
   daemonSchema,

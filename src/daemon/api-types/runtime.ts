@@ -33,6 +33,19 @@ export const hostStatusSchema = z.object({
 });
 export type HostStatus = Shape<typeof hostStatusSchema>;
 
+const gapSchema = z
+  .object({
+    id: text,
+    at: millis.describe("when it was reported"),
+    from: millis,
+    to: millis,
+    rooms: z.array(text).describe("the platform's ids of the chats; empty: any of the account's"),
+    lost: z
+      .enum(["messages", "edits"])
+      .describe("`edits`: edits, deletions and reactions only; all messages came back"),
+  })
+  .describe("a time of which not everything could be recovered");
+
 export const connectionSchema = z.object({
   channel: text,
   account: text,
@@ -41,6 +54,7 @@ export const connectionSchema = z.object({
   detail: text.nullable(),
   failures: count,
   connects: count,
+  gaps: z.array(gapSchema).describe("oldest first; kept until seen, at most three days"),
 });
 
 export const verdictSchema = z.object({

@@ -108,6 +108,38 @@ export function connectionNeeds(connections: readonly ConnectionStatus[], nameOf
     });
 }
 
+/** Rooms that a text names. */
+const roomsNamedMax = 5;
+
+export function gapNeeds(connections: readonly ConnectionStatus[], nameOf: NameOf): Need[] {
+  return connections.flatMap(({ channel, account, gaps }) =>
+    gaps
+      .filter(({ lost }) => lost === "messages")
+      .map(({ id, from, to, rooms }): Need => {
+        const name = nameOf(channel);
+        const others = rooms.length - roomsNamedMax;
+        const named = rooms.slice(0, roomsNamedMax).map(shown).join(", ");
+        const where =
+          rooms.length === 0 ? "its rooms" : named + (others > 0 ? ` and ${others} more` : "");
+        return {
+          kind: "gap",
+          id,
+          title: `${account === "default" ? name : `${name}, account ${account},`} was away, and messages may be lost`,
+          meaning:
+            `What was said in ${where} from ${momentOf(from)} to ${momentOf(to)} is not known here, ` +
+            "and the platform does not give it back. Who wrote then may have to ask again.",
+          acts: [act("seen", "Seen")],
+          channel,
+          account,
+          name,
+          from,
+          to,
+          rooms,
+        };
+      }),
+  );
+}
+
 /** What a person does about a failing agent, by the kind of its failure. */
 const remedies: Readonly<Record<FailureKind, string>> = {
   auth: "Check its key and what the key may do.",

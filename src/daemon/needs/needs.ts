@@ -20,6 +20,7 @@ import {
   connectionNeeds,
   daemonNeeds,
   deliveryNeeds,
+  gapNeeds,
   overrideNeeds,
   pairingNeeds,
   quarantineNeeds,
@@ -41,6 +42,8 @@ export interface NeedsPorts {
   >;
   readonly drivers: ReadonlyMap<string, AgentDriver>;
   readonly connections: () => readonly ConnectionStatus[];
+  /** A person has seen what an account could not recover. */
+  readonly forgetGap: (id: string) => boolean;
   readonly retryConnection: (channel: string, account: string) => Promise<boolean>;
   /** A channel's name for people. */
   readonly nameOf: (channel: string) => string;
@@ -81,6 +84,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
       ...daemonNeeds(status),
       ...configNeeds(ports.configState.refused(), secretValues(config())),
       ...connectionNeeds(ports.connections(), ports.nameOf),
+      ...gapNeeds(ports.connections(), ports.nameOf),
       ...agentNeeds(trials.unanswered(), config(), trials.canTry),
       ...refusalNeeds(refusals.list(), ports.nameOf),
       ...pairingNeeds(isStarted() ? runtime.access().list().pairings : [], ports.nameOf),
@@ -126,7 +130,7 @@ function outcomeOf(trial: Trial): "done" | "failed" | { readonly refused: string
 async function carryOut(
   need: Need,
   action: string,
-  { runtime, retryConnection, layers, configState }: NeedsPorts,
+  { runtime, retryConnection, forgetGap, layers, configState }: NeedsPorts,
   { ignore }: { ignore(): void },
 ): Promise<boolean> {
   switch (need.kind) {
@@ -134,6 +138,8 @@ async function carryOut(
       return action === "resend" ? runtime.resend(need.id) : runtime.drop(need.id);
     case "connection":
       return retryConnection(need.channel, need.account);
+    case "gap":
+      return forgetGap(need.id);
     case "quarantine":
       if (action === "drop") return runtime.dropEvent(need.seq);
       return (await runtime.retryEvent(need.seq)) === "retried";

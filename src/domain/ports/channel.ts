@@ -16,6 +16,7 @@ import type {
   Route,
 } from "../message.ts";
 import type { OutgoingChoices, OutgoingKind } from "../outgoing.ts";
+import type { Gap } from "./gap.ts";
 import type { ChannelHook } from "./hook.ts";
 import type { Clock, Log, Random } from "./system.ts";
 
@@ -77,6 +78,11 @@ export interface ChannelContext<AccountConfig> {
   loadCursor(identity: string): Promise<string | null>;
   /** Reports the state of the connection. */
   reportState(state: ConnectionState, detail?: string): void;
+  /**
+   * Reports what cannot be recovered of the time that the account was away: once, when it is known.
+   * The runtime writes it to the log and shows it; nothing else becomes of it.
+   */
+  reportGap(gap: Gap): void;
 }
 
 export interface SendRequest {
@@ -159,7 +165,10 @@ export interface ChannelIdentity {
   readonly notes?: readonly string[];
 }
 
-/** What a person enters to connect an account: `earshot init` and the Setup page ask for it. */
+/**
+ * What a person enters to connect an account. `earshot init`, `earshot channels add` and the Setup page
+ * ask for it, call `identify` with it, and write it to the config. docs/channels/writing.md explains it.
+ */
 export interface ChannelSetup {
   /** What to do on the platform first, in order. */
   readonly steps: readonly string[];
@@ -167,12 +176,22 @@ export interface ChannelSetup {
 }
 
 export interface SetupField {
-  /** Its key in the account's config. */
+  /** Its path in the account's config, such as `botToken` or `login.password`. */
   readonly name: string;
   readonly label: string;
   /** The variable that a secret is stored under; null: it is no secret. */
   readonly secret: string | null;
   readonly isOptional: boolean;
+  /** How the entered text is written. A list is entered with commas. @default "text" */
+  readonly type?: "text" | "number" | "flag" | "list";
+  /** The values that can be chosen. @default any text */
+  readonly options?: readonly string[];
+  /** Asked only while another field has this value. */
+  readonly when?: { readonly field: string; readonly is: string };
+  /** What is offered for a new account. @default nothing */
+  readonly initial?: string;
+  /** One line: where to find it, or its form. */
+  readonly hint?: string;
 }
 
 export interface ChannelAccount {
@@ -194,6 +213,9 @@ export interface ChannelAccount {
   identify?(signal: AbortSignal): Promise<ChannelIdentity>;
 }
 
+/** How a platform counts a text: in UTF-16 units, in code points, or in bytes of UTF-8. */
+export type TextUnit = "utf16" | "codepoints" | "bytes";
+
 /** Printed by `earshot channels` and in the docs. */
 export interface ChannelCapabilities {
   readonly edits: boolean;
@@ -213,8 +235,13 @@ export interface ChannelDefinition<AccountConfig = unknown> {
   readonly id: string;
   readonly meta: { readonly name: string; readonly description: string };
   readonly capabilities: ChannelCapabilities;
-  /** UTF-16 units of one message on the platform. */
+  /** The longest message, in UTF-16 units: answers are split by it. */
   readonly textLimit: number;
+  /**
+   * What the platform itself counts; a channel whose unit is another one splits further while sending.
+   * @default "utf16"
+   */
+  readonly textUnit?: TextUnit;
   /** Interval at which the typing indicator must be refreshed, ms. */
   readonly typingIntervalMs: number;
   /** Schema of one account; joins the config file's schema under `channels.<id>.accounts`. */

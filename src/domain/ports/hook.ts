@@ -19,12 +19,13 @@ export interface HookRequest {
  *
  * - `proven`: the sender is certain (a shared secret in a header), so a body of up to 1 MiB is
  *   read.
- * - `unproven`: the proof covers the body, of which at most 64 KiB are read to check it.
+ * - `unproven`: the proof covers the body, of which at most 64 KiB are read to check it, or
+ *   `bytesMax` (at most 3 MiB) for a platform whose requests are larger.
  * - `refused`: the body is not read. `why` is logged, never sent.
  */
 export type HookPrecheck =
   | { readonly kind: "proven" }
-  | { readonly kind: "unproven" }
+  | { readonly kind: "unproven"; readonly bytesMax?: number }
   | { readonly kind: "refused"; readonly why: string };
 
 /**
@@ -40,6 +41,11 @@ export type HookVerdict =
 export type HookAnswer = Readonly<Record<string, unknown>> | string;
 
 export interface ChannelHook {
+  /**
+   * For a platform that checks the address with a GET before it posts there: the text to answer with
+   * (at most 1,024 units), or null, which refuses it. Absent: only POST is accepted.
+   */
+  challenge?(query: URLSearchParams): string | null;
   inspectHeaders(request: HookRequest): HookPrecheck;
   /** Checks the body. Secrets are compared in constant time, as digests of equal length. */
   verify(request: HookRequest, body: Uint8Array): HookVerdict;
