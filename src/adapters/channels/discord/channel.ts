@@ -1,0 +1,115 @@
+/**
+ * A bot on Discord. docs/channels/discord.md describes how to create one. This file assembles the parts,
+ * one file each (wire format, gateway, recovery, normalising, sending, markup, errors).
+ */
+import type { z } from "zod";
+import { EarshotError } from "../../../domain/errors.ts";
+import { limits } from "../../../domain/limits.ts";
+import { defineChannel } from "../../../domain/ports/index.ts";
+import { createHttpClient } from "../../http/http-client.ts";
+import { pageOf } from "./backfill.ts";
+import { channelIn, DiscordChats } from "./chats.ts";
+import { createDiscordClient } from "./client.ts";
+import { type DiscordAccountConfig, discordAccountSchema } from "./config.ts";
+import { receive, whoAmI } from "./gateway.ts";
+import { inboundOf } from "./normalise.ts";
+import { createDiscordOutbound } from "./outbound.ts";
+import { discordTextLimit } from "./rendering.ts";
+import { messageSchema } from "./wire.ts";
+
+const askMsMax = 10_000;
+const fileMsMax = 30_000;
+/** Flags of an application (docs: Application, Application Flags): the intent, with and without approval. */
+const contentFlags = (1 << 18) | (1 << 19);
+const contentNote =
+  "The intent MESSAGE CONTENT is off: messages come without their text. At " +
+  "https://discord.com/developers/applications, under Bot, turn on Message Content Intent.";
+
+export const discordChannel = defineChannel<DiscordAccountConfig>({
+  id: "discord",
+  meta: { name: "Discord", description: "A Discord bot, over the gateway" },
+  capabilities: {
+    edits: true,
+    deletes: true,
+    reactions: true,
+    typing: true,
+    threads: true,
+    membership: true,
+    history: true,
+    media: true,
+    mentions: "structured",
+    replyAuthor: true,
+    botFlag: true,
+  },
+  textLimit: discordTextLimit,
+  textUnit: "codepoints",
+  typingIntervalMs: 10_000,
+  accountSchema: discordAccountSchema as z.ZodType<DiscordAccountConfig>,
+  setup: {
+    steps: [
+      "At https://discord.com/developers/applications, choose New Application.",
+      "Under Bot, turn on Message Content Intent, then choose Reset Token and copy the token.",
+      "Under OAuth2, URL Generator, choose the scopes bot and applications.commands and the permissions " +
+        "View Channels, Send Messages, Send Messages in Threads, Read Message History, Add Reactions, " +
+        "Attach Files and Embed Links; open the address and add the bot to your server.",
+    ],
+    fields: [{ name: "token", label: "Bot token", secret: "DISCORD_TOKEN", isOptional: false }],
+  },
+  local: false,
+  open(context) {
+    const { config } = context;
+    const client = createDiscordClient(config);
+    const chats = new DiscordChats();
+    const http = createHttpClient({ allowPrivate: [new URL(config.apiRoot).origin] });
+    return {
+      start: (signal) => receive(client, context, chats, signal),
+      outbound: createDiscordOutbound(client, context, chats),
+      async membership(route) {
+        if (route.chat.kind === "direct") return { humans: 1, bots: 1, truncated: false };
+        // Discord counts the members of a server, bots included, and not those who see a channel.
+        const count = chats.membersAround(route.chat.id);
+        if (count === null)
+          throw new EarshotError(
+            "EAR_CHANNEL_UNAVAILABLE",
+            "Cannot count members: Discord has not sent this server yet",
+          );
+        const others = Math.max(0, count - 1);
+        return { humans: others, bots: Math.min(1, count), truncated: others > 1 };
+      },
+      async history(route, limit, signal) {
+        const channel = channelIn(route);
+        const query = { limit: String(Math.min(100, Math.max(1, limit))) };
+        const { messages } = await pageOf(client, channel, query, signal);
+        const guildId = chats.channel(channel)?.guild_id;
+        const receiver = { account: context.accountId, chats };
+        return messages.flatMap((message) => {
+          const placed = guildId === undefined ? message : { ...message, guild_id: guildId };
+          const inbound = inboundOf(placed, receiver);
+          return inbound === null ? [] : [inbound];
+        });
+      },
+      async downloadMedia(attachmentId, signal) {
+        const [, channel, message, file] = /^(\d+)\/(\d+)\/(\d+)$/.exec(attachmentId) ?? [];
+        const path = `/channels/${channel}/messages/${message}` as const;
+        const options = { what: "look up a file", signal, msMax: askMsMax };
+        const found = await client.ask("GET", path, messageSchema, options);
+        const snapshots = (found.message_snapshots ?? []).map((one) => one.message);
+        const files = [found, ...snapshots].flatMap(({ attachments = [] }) => attachments);
+        const url = files.find(({ id }) => id === file)?.url;
+        if (url === undefined)
+          throw new EarshotError("EAR_CHANNEL_REJECTED", "Cannot fetch a file: it is gone");
+        return http.stream(url, {
+          signal,
+          bytesMax: limits.platformFileBytesMax,
+          msMax: fileMsMax,
+        });
+      },
+      async identify(signal) {
+        const { self, application } = await whoAmI(client, signal);
+        const { flags } = application;
+        const isOff = config.messageContent && flags !== undefined && (flags & contentFlags) === 0;
+        return { id: self.id, name: `@${self.username}`, ...(isOff && { notes: [contentNote] }) };
+      },
+    };
+  },
+});
