@@ -18,10 +18,21 @@ const caps = "batch server-time message-tags draft/chathistory";
 /** Messages in one answer. */
 const pageMax = 3;
 
+/** What becomes of a JOIN. `late`: the answer comes after that to the lines behind it, as at a bouncer. */
+type JoinAnswer = "let in" | "late" | "refused" | "refused late";
+
 export class HistoryServer {
   readonly said: Said[] = [];
   /** Every CHATHISTORY command. */
   readonly asked: string[] = [];
+  /** What becomes of the next JOINs. */
+  joins: JoinAnswer = "let in";
+  /** Who connects is in #room at once, and answers no JOIN of it. */
+  bringsIn = false;
+  /** The connection breaks at the next question for history. */
+  breaksOnce = false;
+  /** JOIN commands that came. */
+  joined = 0;
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((socket) => this.#serve(socket));
   #count = 0;
@@ -57,6 +68,11 @@ export class HistoryServer {
     let rest = "";
     const send = (...lines: readonly string[]) =>
       socket.write(lines.map((line) => `${line}\r\n`).join(""));
+    const entered = (room: string) => [
+      `:${nick}!bot@bot.test JOIN ${room}`,
+      `:h.test 353 ${nick} = ${room} :${nick} ann`,
+      `:h.test 366 ${nick} ${room} :End of NAMES`,
+    ];
     const answers: Readonly<Record<string, (params: readonly string[]) => void>> = {
       CAP: ([command, names]) => {
         if (command === "LS") send(`:h.test CAP * LS :${caps}`);
@@ -65,22 +81,38 @@ export class HistoryServer {
       NICK: ([wanted = "x"]) => {
         nick = wanted;
       },
-      USER: () =>
+      USER: () => {
         send(
           `:h.test 001 ${nick} :Welcome`,
           `:h.test 005 ${nick} CASEMAPPING=ascii CHANTYPES=# CHATHISTORY=${pageMax} :are supported`,
           `:h.test 422 ${nick} :No message of the day`,
-        ),
+          ...(this.bringsIn ? entered("#room") : []),
+        );
+        if (this.bringsIn) this.#sockets.add(socket);
+      },
       PING: ([token]) => send(`:h.test PONG h.test :${token}`),
       WHOIS: ([who]) =>
         send(`:h.test 311 ${nick} ${who} bot bot.test * :bot`, `:h.test 318 ${nick} ${who} :End`),
-      JOIN: ([room]) => {
-        this.#sockets.add(socket);
-        send(`:${nick}!bot@bot.test JOIN ${room}`, `:h.test 353 ${nick} = ${room} :${nick} ann`);
-        send(`:h.test 366 ${nick} ${room} :End of NAMES`);
+      JOIN: ([room = ""]) => {
+        this.joined += 1;
+        if (this.bringsIn) return;
+        const { joins } = this;
+        const answer = () => {
+          if (joins.startsWith("refused"))
+            return send(`:h.test 471 ${nick} ${room} :Cannot join channel (+l)`);
+          this.#sockets.add(socket);
+          send(...entered(room));
+        };
+        if (joins.endsWith("late")) setTimeout(answer, 150);
+        else answer();
       },
       CHATHISTORY: (params) => {
         this.asked.push(params.join(" "));
+        if (this.breaksOnce) {
+          this.breaksOnce = false;
+          socket.destroy();
+          return;
+        }
         const [, room, from = "", limit] = params;
         const since = Date.parse(from.replace("timestamp=", ""));
         const found = this.said.filter(({ at }) => at > since);

@@ -7,6 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../../../domain/limits.ts";
+import type { Millis } from "../../../domain/message.ts";
 import type { Fold } from "./names.ts";
 import { type IrcLine, sourceOf } from "./wire.ts";
 
@@ -30,6 +31,13 @@ export class IrcChats {
   /** Nicks of people who wrote directly, by their id. */
   readonly nicks = new LRUCache<string, string>({ max: limits.ircNicksMax });
   readonly heard = new LRUCache<string, Heard>({ max: limits.sentTopicsMax });
+
+  /** Rooms that we should be in and are not, by folded name: until when they were heard. */
+  readonly unheard = new Map<string, Millis>();
+
+  unheardSince(room: string): Millis | null {
+    return this.unheard.get(this.fold(room)) ?? null;
+  }
 
   /** A new connection: nothing is known of rooms. */
   clear(): void {

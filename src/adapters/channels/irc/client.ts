@@ -165,8 +165,8 @@ export class IrcConnection {
         auto_reconnect: false,
         enable_echomessage: true,
         enable_chghost: true,
-        ping_interval: 30,
-        ping_timeout: 75,
+        ping_interval: config.pingSeconds,
+        ping_timeout: 2.5 * config.pingSeconds,
         transport: Transport,
       });
     });
@@ -296,10 +296,12 @@ export class IrcConnection {
         );
         break;
       case "465":
-        this.#refuse(`we are banned there (${reasonOf(line)}). Ask its operators`);
+        // Who banned us, and why, comes with the ERROR behind it.
+        this.#why = this.#banned(line);
         break;
       case "ERROR":
-        if (
+        if (this.#why?.code === "EAR_CHANNEL_AUTH") this.#end(this.#banned(line));
+        else if (
           !this.#isRegistered &&
           /access denied|bad password|banned|[KGZ]-?lined/i.test(reasonOf(line))
         )
@@ -318,6 +320,12 @@ export class IrcConnection {
         if (isOurs) this.self = { ...this.self, user: source.user, host: source.host };
         break;
     }
+  }
+
+  #banned(line: IrcLine): EarshotError {
+    const why = `we are banned there (${reasonOf(line)}). Ask its operators`;
+    this.#why = this.failure(why, "EAR_CHANNEL_AUTH");
+    return this.#why;
   }
 
   #refuse(why: string): void {

@@ -3,6 +3,7 @@
  * ============================
  */
 import { z } from "zod";
+import { limits } from "../../../domain/limits.ts";
 
 export interface IrcAccountConfig {
   readonly host: string;
@@ -15,6 +16,7 @@ export interface IrcAccountConfig {
   readonly serverPassword?: string | undefined;
   readonly login?: IrcLogin | undefined;
   readonly join: readonly IrcJoin[];
+  readonly pingSeconds: number;
   readonly lineBurst: number;
   readonly lineIntervalMs: number;
 }
@@ -95,9 +97,13 @@ export const ircAccountSchema = z.strictObject({
         }),
       ]),
     )
-    .max(200)
+    .max(limits.ircRoomsMax)
     .default([])
     .meta({ description: 'Rooms to join, as "#name" or with a password.' }),
+  pingSeconds: z.number().int().min(1).max(120).default(30).meta({
+    description:
+      "How often a server is asked for a sign of life; silent for 2.5 times as long: gone.",
+  }),
   lineBurst: z.number().int().min(1).max(50).default(5).meta({
     description: "Lines that are sent at once after a pause.",
   }),

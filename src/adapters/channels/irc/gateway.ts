@@ -7,6 +7,7 @@
  * minute, so that the time in which it did not is known.
  */
 import { EarshotError } from "../../../domain/errors.ts";
+import { limits } from "../../../domain/limits.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
@@ -19,7 +20,7 @@ import { IrcLostError } from "./errors.ts";
 import { introduce } from "./login.ts";
 import type { Receiver } from "./normalise.ts";
 import { cursorOf, readCursor } from "./progress.ts";
-import { IrcRooms } from "./rooms.ts";
+import { type ArrivedLine, IrcRooms } from "./rooms.ts";
 import type { IrcLine } from "./wire.ts";
 
 type Context = ChannelContext<IrcAccountConfig>;
@@ -30,7 +31,7 @@ export interface IrcLink {
 }
 
 const pauseMsMin = 1_000;
-const pauseMsMax = 300_000;
+const pauseMsMax = 60_000;
 /** A connection that lasted so long was a good one. */
 const goodMsMin = 60_000;
 const tickMs = 60_000;
@@ -75,6 +76,8 @@ class Run {
   readonly #intake: Intake;
   readonly #receiver: Omit<Receiver, "connection">;
   #rooms: IrcRooms | null = null;
+  /** What came before there are rooms to take it. */
+  #early: ArrivedLine[] = [];
   #identity: string | null = null;
   /** Until when the account has listened, in this run or an earlier one; null: never. */
   #heardAt: Millis | null = null;
@@ -107,6 +110,8 @@ class Run {
   /** One connection, from its beginning to its end. */
   async listen(): Promise<void> {
     const { config, clock, log } = this.#context;
+    this.#chats.clear();
+    this.#early = [];
     const connection = await openConnection(
       { config, clock, log, onLine: (line, on) => this.#onLine(line, on) },
       this.#signal,
@@ -140,7 +145,6 @@ class Run {
   async #settleIn(connection: IrcConnection): Promise<void> {
     const { context, chats } = { context: this.#context, chats: this.#chats };
     this.#loginNote = await introduce(connection, context, this.#signal);
-    chats.clear();
     chats.fold = connection.fold;
     if (this.#identity !== connection.id) {
       const stored = readCursor(await context.loadCursor(connection.id), chats, context.log);
@@ -159,14 +163,15 @@ class Run {
     });
     this.#rooms = rooms;
     this.#link.connection = connection;
-    await rooms.enter(this.#heardAt);
+    await rooms.enter(this.#heardAt, this.#early.splice(0));
     this.wasLive = true;
     this.#report(connection);
   }
 
   #onLine(line: IrcLine, connection: IrcConnection): void {
     const at = this.#context.clock.now();
-    this.#rooms?.onLine(line, at);
+    if (this.#rooms !== null) this.#rooms.onLine(line, at);
+    else if (this.#early.length < limits.ircEarlyLinesMax) this.#early.push({ line, at });
     if (line.command === "NICK" && this.wasLive) this.#report(connection);
     // Who had our nick may have given it up.
     const { fold } = connection;

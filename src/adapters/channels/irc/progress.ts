@@ -2,8 +2,8 @@
  * Where an account is
  * ===================
  * IRC numbers nothing. The cursor says until when the account has listened, so that the time in which
- * it did not is known, and under which nick each person was last heard who wrote directly: an answer
- * that waits for a restart still finds them.
+ * it did not is known, the same for each room that it was kept out of, and under which nick each
+ * person was last heard who wrote directly: an answer that waits for a restart still finds them.
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
@@ -12,22 +12,29 @@ import type { Log } from "../../../domain/ports/index.ts";
 import type { IrcChats } from "./chats.ts";
 
 const name = z.string().min(1).max(limits.idUnitsMax);
+const moment = z.number().int().min(0).max(momentMax);
 const progressSchema = z.object({
-  heard: z.number().int().min(0).max(momentMax),
+  heard: moment,
   nicks: z.array(z.tuple([name, name])).max(limits.ircNicksMax),
+  unheard: z
+    .array(z.tuple([name, moment]))
+    .max(limits.ircRoomsMax)
+    .default([]),
 });
 
-export function cursorOf(heard: Millis, { nicks }: IrcChats): string {
+export function cursorOf(heard: Millis, { nicks, unheard }: IrcChats): string {
   // The newest come first.
-  return JSON.stringify({ heard, nicks: [...nicks.entries()] });
+  return JSON.stringify({ heard, nicks: [...nicks.entries()], unheard: [...unheard] });
 }
 
 /** Until when the account has listened; null: never. `chats` gets the nicks. */
 export function readCursor(stored: string | null, chats: IrcChats, log: Log): Millis | null {
   if (stored === null) return null;
   try {
-    const { heard, nicks } = progressSchema.parse(JSON.parse(stored));
+    const { heard, nicks, unheard } = progressSchema.parse(JSON.parse(stored));
     for (const [id, nick] of nicks.reverse()) chats.nicks.set(id, nick);
+    for (const [room, since] of unheard)
+      if (!chats.unheard.has(room)) chats.unheard.set(room, since);
     return heard;
   } catch {
     // Only another program, or a newer earshot, has written this.

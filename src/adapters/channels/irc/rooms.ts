@@ -8,6 +8,7 @@
 import { limits } from "../../../domain/limits.ts";
 import type { Inbound, Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent, TimerHandle } from "../../../domain/ports/index.ts";
+import { pauseFor } from "../../../domain/ports/pause.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 import type { Intake } from "../shared/intake.ts";
 import type { IrcChats } from "./chats.ts";
@@ -24,7 +25,9 @@ const refusals: ReadonlySet<string> = new Set([
     "403",
     "405",
     "437",
+    "439",
     "461",
+    "470",
     "471",
     "473",
     "474",
@@ -38,7 +41,12 @@ const refusals: ReadonlySet<string> = new Set([
   ],
 ]);
 const rejoinMsMin = 2_000;
-const rejoinMsMax = 300_000;
+const rejoinMsMax = 60_000;
+/** Who stays so long was not let in only to be removed again. */
+const stayMsMin = 60_000;
+/** For what a server says to a JOIN after it has answered the lines behind it. */
+const answerMsMax = 5_000;
+const lookMs = 50;
 /** A larger room is not searched for bots. */
 const searchedMembersMax = 200;
 
@@ -53,17 +61,16 @@ interface Options {
   onChange(): void;
 }
 
-/** What was said in a room before its history is complete. */
-interface Held {
-  readonly live: { readonly line: IrcLine; readonly at: Millis }[];
-  readonly replays: Replay[];
+/** A line, and when it came. */
+export interface ArrivedLine {
+  readonly line: IrcLine;
+  readonly at: Millis;
 }
 
-/** A span of time that was not heard. */
-interface Gap {
-  readonly from: Millis;
-  readonly to: Millis;
-  readonly rooms: readonly string[];
+/** What was said in a room before its history is complete. */
+interface Held {
+  readonly live: ArrivedLine[];
+  readonly replays: Replay[];
 }
 
 export class IrcRooms {
@@ -71,9 +78,12 @@ export class IrcRooms {
   readonly #replays = new Replays();
   readonly #held = new Map<string, Held>();
   readonly #absent = new Map<string, string>();
+  /** By folded name: the line that refused the last JOIN. */
+  readonly #refusals = new Map<string, IrcLine>();
   readonly #tries = new Map<string, number>();
-  readonly #timers = new Set<TimerHandle>();
-  #gap: Gap | null = null;
+  readonly #joinedAt = new Map<string, Millis>();
+  /** By room: its next try. */
+  readonly #timers = new Map<string, TimerHandle>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -81,25 +91,44 @@ export class IrcRooms {
 
   /** What the account's state should say. */
   get notes(): readonly string[] {
-    const absent = [...this.#absent].map(([room, why]) => `not in ${room} (${why})`);
-    if (this.#gap === null) return absent;
-    const { from, to, rooms } = this.#gap;
-    const span = `from ${isoOf(from)} to ${isoOf(to)}`;
-    return [...absent, `did not hear ${rooms.join(", ")} ${span}`];
+    return [...this.#absent].map(([room, why]) => `not in ${room} (${why})`);
   }
 
-  /** Joins all of them. `since`: until when the account has listened before; null: never. */
-  async enter(since: Millis | null): Promise<void> {
-    const unheard: string[] = [];
-    for (const join of this.#options.context.config.join)
-      if (!(await this.#enter(join, since))) unheard.push(join.channel);
-    if (since !== null && unheard.length > 0) this.#reportGap(since, unheard);
+  /**
+   * Joins all of them. `since`: until when the account has listened before; null: never. `early`: what
+   * came before we knew that: bouncers and services bring us into rooms by themselves.
+   */
+  async enter(since: Millis | null, early: readonly ArrivedLine[]): Promise<void> {
+    const { join } = this.#options.context.config;
+    const { chats } = this.#options;
+    this.#remember(since);
+    for (const { channel } of join) this.#held.set(chats.fold(channel), { live: [], replays: [] });
+    for (const { line, at } of early) this.onLine(line, at);
+    const gaps = new Map<Millis, string[]>();
+    try {
+      for (const room of join) {
+        const from = chats.unheardSince(room.channel);
+        const isWhole = await this.#enter(room, from);
+        if (from !== null && !isWhole) gaps.set(from, [...(gaps.get(from) ?? []), room.channel]);
+      }
+    } finally {
+      for (const [from, rooms] of gaps) this.#reportGap(from, rooms);
+    }
+  }
+
+  /** Each room is unheard until it was entered, also if this breaks before that. */
+  #remember(since: Millis | null): void {
+    const { chats, context } = this.#options;
+    const wanted = new Set(context.config.join.map(({ channel }) => chats.fold(channel)));
+    for (const room of chats.unheard.keys()) if (!wanted.has(room)) chats.unheard.delete(room);
+    if (since === null) return;
+    for (const room of wanted) if (!chats.unheard.has(room)) chats.unheard.set(room, since);
   }
 
   /** Ends what waits. */
   leave(): void {
     const { clock } = this.#options.context;
-    for (const timer of this.#timers) clock.clearTimer(timer);
+    for (const timer of this.#timers.values()) clock.clearTimer(timer);
     this.#timers.clear();
   }
 
@@ -110,6 +139,7 @@ export class IrcRooms {
     if (replay !== false) return;
     if (line.command === "KICK" || line.command === "PART") this.#removed(line, at);
     chats.note(line, connection.self.nick);
+    if (refusals.has(line.command)) this.#refusals.set(chats.fold(line.params[1] ?? ""), line);
     if (line.command !== "PRIVMSG") return;
     const held = this.#held.get(chats.fold(line.params[0] ?? ""));
     if (held === undefined) this.#deliver(line, at);
@@ -130,17 +160,19 @@ export class IrcRooms {
   async #enter({ channel, password }: IrcJoin, since: Millis | null): Promise<boolean> {
     const { connection, chats, signal, context } = this.#options;
     const room = chats.fold(channel);
-    const held: Held = { live: [], replays: [] };
+    const held: Held = this.#held.get(room) ?? { live: [], replays: [] };
     this.#held.set(room, held);
     try {
       const key = password === undefined ? "" : ` ${password}`;
-      const answer = await connection.ask([`JOIN ${channel}${key}`], signal);
+      this.#refusals.delete(room);
+      await connection.ask([`JOIN ${channel}${key}`], signal);
+      await this.#settled(channel);
       if (!chats.isIn(channel)) {
-        this.#refused({ channel, password }, answer, since);
+        this.#refused({ channel, password }, since);
         return true;
       }
       this.#absent.delete(channel);
-      this.#tries.delete(channel);
+      this.#joinedAt.set(channel, context.clock.now());
       if (connection.supports.has("BOT") && chats.members(channel).length <= searchedMembersMax)
         await connection.ask([`WHO ${channel}`], signal);
       const arrived = () => held.replays;
@@ -148,10 +180,26 @@ export class IrcRooms {
         since !== null &&
         canAsk(connection) &&
         (await askHistory(connection, channel, since, { clock: context.clock, signal, arrived }));
+      chats.unheard.delete(room);
       return since === null || isWhole || this.#reachesBack(held.replays, since);
     } finally {
       this.#held.delete(room);
       this.#release(held, since);
+    }
+  }
+
+  /**
+   * Resolves when the server has let us in or refused it. Most say it before they answer the PING
+   * behind it; bouncers answer that themselves, and the server of the room comes later.
+   */
+  async #settled(channel: string): Promise<void> {
+    const { chats, context, connection, signal } = this.#options;
+    const { clock } = context;
+    const end = clock.monotonic() + answerMsMax;
+    while (!chats.isIn(channel) && !this.#refusals.has(chats.fold(channel))) {
+      if (clock.monotonic() >= end) return;
+      if (!connection.isOpen || signal.aborted) throw new IrcLostError("the connection broke");
+      await pauseFor(clock, lookMs, signal);
     }
   }
 
@@ -192,13 +240,9 @@ export class IrcRooms {
     else held.replays.push(replay);
   }
 
-  #refused(join: IrcJoin, answer: readonly IrcLine[], since: Millis | null): void {
+  #refused(join: IrcJoin, since: Millis | null): void {
     const { context, chats, onChange } = this.#options;
-    const { fold } = chats;
-    const line = answer.find(
-      ({ command, params }) =>
-        refusals.has(command) && fold(params[1] ?? "") === fold(join.channel),
-    );
+    const line = this.#refusals.get(chats.fold(join.channel));
     const why = line === undefined ? "no reason given" : `${line.command} ${reasonOf(line)}`;
     if (this.#absent.get(join.channel) !== why)
       context.log("warn", "irc.join-refused", { room: join.channel, why });
@@ -219,22 +263,28 @@ export class IrcRooms {
     const why = command === "KICK" ? `kicked: ${oneLine(params[2] ?? "")}` : "removed";
     context.log("warn", "irc.kicked", { room: join.channel, why });
     this.#absent.set(join.channel, why);
+    // In a loop of joins and kicks the pause grows.
+    const stayed = at - (this.#joinedAt.get(join.channel) ?? at);
+    if (stayed >= stayMsMin) this.#tries.delete(join.channel);
     this.#later(join, at);
     onChange();
   }
 
-  /** Joins again after a pause that grows. */
+  /** Joins again after a pause that grows; what is not heard until then is remembered. */
   #later(join: IrcJoin, since: Millis): void {
-    const { context, connection, onChange } = this.#options;
+    const { context, connection, chats, intake, onChange } = this.#options;
+    const { clock } = context;
+    chats.unheard.set(chats.fold(join.channel), since);
+    intake.mark(clock.now());
     const tries = this.#tries.get(join.channel) ?? 0;
     this.#tries.set(join.channel, tries + 1);
     const pause = Math.min(rejoinMsMax, rejoinMsMin * 2 ** Math.min(tries, 10));
-    const timer = context.clock.setTimer(context.clock.now() + pause, () => {
-      this.#timers.delete(timer);
+    const timer = clock.setTimer(clock.now() + pause, () => {
+      this.#timers.delete(join.channel);
       if (!connection.isOpen) return;
       void this.#enter(join, since).then(
-        (whole) => {
-          if (!whole) this.#reportGap(since, [join.channel]);
+        (isWhole) => {
+          if (!isWhole) this.#reportGap(since, [join.channel]);
           onChange();
         },
         (error: unknown) => {
@@ -243,7 +293,9 @@ export class IrcRooms {
         },
       );
     });
-    this.#timers.add(timer);
+    const earlier = this.#timers.get(join.channel);
+    if (earlier !== undefined) clock.clearTimer(earlier);
+    this.#timers.set(join.channel, timer);
   }
 
   /** Whether a replay begins with what we had heard. */
@@ -257,14 +309,9 @@ export class IrcRooms {
 
   #reportGap(from: Millis, rooms: readonly string[]): void {
     const { context } = this.#options;
-    const to = context.clock.now();
-    this.#gap = { from, to, rooms };
-    const seconds = Math.round((to - from) / 1_000);
-    context.log("warn", "irc.gap", { rooms, from: isoOf(from), to: isoOf(to), seconds });
+    context.reportGap({ from, to: context.clock.now(), rooms, lost: "messages" });
   }
 }
-
-const isoOf = (time: Millis): string => new Date(time).toISOString();
 
 function historyOf(first: Inbound, messages: readonly Inbound[]) {
   const { channel, account, chat, thread } = first;

@@ -32,7 +32,7 @@ test("all of it is asked for, page by page, and comes once before what is new", 
   await channel.message(after);
   expect(channel.identities()).toEqual([before, ...missed, after]);
   expect(server.asked.length).toBeGreaterThan(2);
-  expect(channel.logs.filter(({ event }) => event === "irc.gap")).toEqual([]);
+  expect(channel.gaps).toEqual([]);
 });
 
 test("the first time nothing is asked for", async () => {
