@@ -20,9 +20,11 @@ const entries = {
   "adapters/host-ports": "adapters/host-ports",
   index: "index",
   testing: "testing",
+  "bridges/grammy": "bridges/grammy",
+  "bridges/bolt": "bridges/bolt",
 };
 /** Dependencies that others who build on us meet as well; inside, because every start needs them. */
-const insideToo = ["comlink", "lru-cache", "pino", "xstate", "zod"];
+const insideToo = ["comlink", "grammy", "lru-cache", "pino", "xstate", "zod"];
 
 /**
  * Writes the entries, their chunks and the notices of the libraries inside to dist/, or elsewhere and

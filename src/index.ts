@@ -43,7 +43,7 @@ export {
 } from "./domain/message.ts";
 export * from "./domain/ports/agent.ts";
 export * from "./domain/ports/channel.ts";
-export type { Clock, Log } from "./domain/ports/index.ts";
+export type { Clock, Gap, Log } from "./domain/ports/index.ts";
 export * from "./domain/ports/plugin.ts";
 export type { StreamLine } from "./domain/stream.ts";
 export { stepEvent } from "./machines/conversation/message-analysis.ts";
