@@ -11,6 +11,7 @@ import type {
   ChannelHook,
   ChannelOutbound,
   ConnectionState,
+  Gap,
   LogLevel,
 } from "../domain/ports/index.ts";
 
@@ -25,6 +26,8 @@ export interface OpenedChannel {
   /** What the platform posts to; null for a platform that is polled. */
   readonly hook: ChannelHook | null;
   readonly logs: readonly LogLine[];
+  /** What was reported as not recovered. */
+  readonly gaps: readonly Gap[];
   readonly states: readonly { readonly state: ConnectionState; readonly detail?: string }[];
   /** Errors so far; checked for secrets with the rest. */
   readonly errors: unknown[];
@@ -57,6 +60,7 @@ const waitMsMax = 10_000;
 class Recording {
   readonly events: ChannelEvent[] = [];
   readonly logs: LogLine[] = [];
+  readonly gaps: Gap[] = [];
   readonly states: { state: ConnectionState; detail?: string }[] = [];
   readonly #waiting = new Set<() => void>();
 
@@ -131,6 +135,7 @@ export function openChannel(
       return cursors.get(bot) ?? null;
     },
     reportState: (state, detail) => recording.report(state, detail),
+    reportGap: (gap) => void recording.gaps.push(gap),
   });
   const running = account.start(stopping.signal).then(
     () => null,
@@ -145,6 +150,7 @@ export function openChannel(
     hook: account.hook ?? null,
     logs: recording.logs,
     states: recording.states,
+    gaps: recording.gaps,
     errors,
     cursors,
     take: (events) => recording.take(events),

@@ -26,7 +26,7 @@ export interface HttpClientOptions {
 }
 
 export interface HttpRequest {
-  readonly method?: "GET" | "POST";
+  readonly method?: "GET" | "POST" | "PUT";
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
   readonly signal: AbortSignal;
@@ -56,7 +56,8 @@ export interface HttpClient {
   /**
    * Fetches a whole response.
    * @throws EarshotError EAR_HTTP_REFUSED for a refused address, redirect or size; EAR_HTTP_FAILED
-   * for network failures. A status of 400 or more is a response, not an error.
+   * for network failures, whose cause has the system's code. A status of 400 or more is a response,
+   * not an error.
    */
   fetch(url: string, request: HttpRequest): Promise<HttpAnswer>;
   /** As `fetch`, for large bodies; a status other than 2xx is EAR_HTTP_FAILED. */
@@ -165,8 +166,12 @@ async function pin(
   let found: readonly { address: string; family: number }[];
   try {
     found = family === 0 ? await resolve(host) : [{ address: host, family }];
-  } catch {
-    throw new EarshotError("EAR_HTTP_FAILED", "Cannot fetch an address: its name does not resolve");
+  } catch (cause) {
+    throw new EarshotError(
+      "EAR_HTTP_FAILED",
+      "Cannot fetch an address: its name does not resolve",
+      { cause },
+    );
   }
   const [first] = found;
   if (first === undefined)
@@ -220,5 +225,6 @@ function failure(error: unknown): EarshotError {
   return new EarshotError(
     "EAR_HTTP_FAILED",
     `Cannot fetch an address: the connection failed (${code})`,
+    { cause: error },
   );
 }

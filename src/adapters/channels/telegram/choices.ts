@@ -95,6 +95,9 @@ function readPress(raw: unknown): { readonly press: Press; readonly label: strin
   return { press: read.data, label: isOurs ? (button?.text ?? null) : null };
 }
 
+/** Whether it is a press of a button that earshot has sent. */
+export const isOwnPress = (raw: unknown): boolean => (readPress(raw)?.label ?? null) !== null;
+
 /** The press as a message of the person; null: it is none, or cannot be understood. */
 export function pressEvent(raw: unknown, receiver: Receiver): ChannelEvent | null {
   const read = readPress(raw);

@@ -45,9 +45,9 @@ const bare: ReadonlySet<Method> = new Set(["getMe", "getWebhookInfo"]);
 export function createTelegramClient(
   config: TelegramAccountConfig,
   chats: TelegramChats,
+  open: () => Promise<TelegramApi> = async () => (await import("./api.ts")).openTelegramApi(config),
 ): TelegramClient {
   let opening: Promise<TelegramApi> | undefined;
-  const open = async () => (await import("./api.ts")).openTelegramApi(config);
   return {
     async call(method, payload, { kind, signal, msMax }) {
       if (signal.aborted)

@@ -3,7 +3,7 @@
  * on. The original error is dropped on purpose: a failed fetch contains the URL, and the URL
  * contains the token.
  */
-import { GrammyError, HttpError } from "grammy";
+import type { GrammyError, HttpError } from "grammy";
 import { EarshotError } from "../../../domain/errors.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
 import { GroupMigratedError } from "./chats.ts";
@@ -41,8 +41,8 @@ export function telegramError(
 ): EarshotError {
   if (error instanceof EarshotError) return error;
   const failed = `Cannot ${method} at Telegram`;
-  if (error instanceof GrammyError) return refusal(error, failed, kind, token);
-  const cause: unknown = error instanceof HttpError ? error.error : error;
+  if (isNamed<GrammyError>(error, "GrammyError")) return refusal(error, failed, kind, token);
+  const cause: unknown = isNamed<HttpError>(error, "HttpError") ? error.error : error;
   const why = failureName(cause);
   if (kind === "send" && !notSentCodes.has(why))
     return new EarshotError(
@@ -89,6 +89,10 @@ function refusal(error: GrammyError, failed: string, kind: CallKind, token: stri
         : new EarshotError("EAR_CHANNEL_REJECTED", `${failed}: it was refused (${answer})`);
   }
 }
+
+/** By name: a bot that earshot was added to brings a grammY of its own, with classes of its own. */
+const isNamed = <Kind extends Error>(error: unknown, name: string): error is Kind =>
+  error instanceof Error && error.name === name;
 
 /** A code or kind of failure, never a message. */
 function failureName(cause: unknown): string {

@@ -9,27 +9,19 @@
  * may have changed it.
  */
 import { EarshotError } from "../../../domain/errors.ts";
-import type { ChannelContext, ChannelEvent, ChannelHook } from "../../../domain/ports/index.ts";
+import type { ChannelContext, ChannelHook } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { hookJson } from "../../http/hook-body.ts";
 import { sameSecret } from "../../http/signature.ts";
-import { assemble, concerns, emptyAssembly, nextRelease } from "./assembly.ts";
 import { businessHint, requestedUpdates } from "./business.ts";
 import type { TelegramChats } from "./chats.ts";
 import { answerPresses } from "./choices.ts";
 import type { TelegramClient } from "./client.ts";
 import type { TelegramAccountConfig, TelegramWebhookConfig } from "./config.ts";
-import {
-  cursorOf,
-  deliverSingly,
-  nowhere,
-  pause,
-  readCursor,
-  readUpdate,
-  whoAmI,
-} from "./gateway.ts";
+import { pause, readUpdate, whoAmI } from "./gateway.ts";
 import { offerCommands } from "./menu.ts";
 import type { TelegramSelf } from "./normalise.ts";
+import { createUpdateIntake } from "./update-intake.ts";
 
 type Context = ChannelContext<TelegramAccountConfig>;
 
@@ -50,7 +42,7 @@ export function createTelegramWebhook(
   chats: TelegramChats,
 ): TelegramWebhook {
   let self: TelegramSelf | null = null;
-  const intake = createIntake(context, chats);
+  const intake = createUpdateIntake(context, chats);
   return {
     hook: {
       inspectHeaders({ headers }) {
@@ -100,87 +92,6 @@ export function createTelegramWebhook(
           failures += 1;
           context.reportState("resuming");
         }
-      }
-    },
-  };
-}
-
-/**
- * Delivers posted updates. What may be a part of a message is stored in the cursor and held until
- * the other parts have been posted: Telegram posts the next one of a chat only when this one is
- * answered.
- */
-function createIntake(context: Context, chats: TelegramChats) {
-  let assembly = emptyAssembly;
-  let last: Promise<unknown> = Promise.resolve();
-  let stop: AbortSignal | null = null;
-  let isReleasing = false;
-
-  /** One change of what is held at a time. */
-  function hold(events: readonly ChannelEvent[]): Promise<void> {
-    const done = last.then(async () => {
-      const { ready, next } = assemble(assembly, events, context.clock.now());
-      const cursor = cursorOf(nowhere, chats, next);
-      try {
-        await context.deliver(ready, cursor);
-      } catch (error) {
-        if (error instanceof EarshotError && error.disposition === "retry") throw error;
-        await deliverSingly(ready, cursor, context, stop ?? new AbortController().signal);
-      }
-      assembly = next;
-      chats.unsaved = false;
-      void release();
-    });
-    last = done.catch(() => undefined);
-    return done;
-  }
-
-  async function release(): Promise<void> {
-    if (isReleasing || stop === null) return;
-    const signal = stop;
-    isReleasing = true;
-    let failures = 0;
-    for (let at = nextRelease(assembly); at !== null; at = nextRelease(assembly)) {
-      await pauseFor(context.clock, at - context.clock.now(), signal);
-      if (signal.aborted) break;
-      try {
-        await hold([]);
-        failures = 0;
-      } catch (thrown) {
-        const what = "Cannot release what is held: a bug";
-        const error =
-          thrown instanceof EarshotError
-            ? thrown
-            : new EarshotError("EAR_ASSERT", what, { cause: thrown });
-        context.log("warn", "telegram.intake-closed", { error: error.code });
-        await pause(context, error, failures, signal);
-        failures += 1;
-      }
-    }
-    isReleasing = false;
-    // The account was started again meanwhile.
-    if (stop !== signal) void release();
-  }
-
-  return {
-    load(cursor: string | null) {
-      assembly = readCursor(cursor, chats, context).assembly;
-    },
-    /** Releases what is complete, until the signal aborts. */
-    releaseUntil(signal: AbortSignal) {
-      stop = signal;
-      void release();
-    },
-    /** Resolves when the events are durable. */
-    async take(events: readonly ChannelEvent[]): Promise<void> {
-      if (chats.unsaved || events.some((event) => concerns(assembly, event))) return hold(events);
-      if (events.length === 0) return;
-      try {
-        await context.deliver(events);
-      } catch (error) {
-        if (error instanceof EarshotError && error.disposition === "retry") throw error;
-        const code = error instanceof EarshotError ? error.code : "unknown";
-        context.log("error", "telegram.event-refused", { error: code });
       }
     },
   };

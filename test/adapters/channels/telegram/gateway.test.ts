@@ -280,6 +280,7 @@ describe("telegram sends", () => {
       deliver: async () => {},
       loadCursor: async () => null,
       reportState: () => {},
+      reportGap: () => {},
     });
     const read = () => account.membership?.(route, never);
     expect(await read()).toEqual({ humans: 1, bots: 1, truncated: false });

@@ -212,6 +212,7 @@ describe("telegram by webhook", () => {
       deliver: async () => undefined,
       loadCursor: async () => null,
       reportState: () => undefined,
+      reportGap: () => undefined,
     });
     const stopping = new AbortController();
     const running = account.start(stopping.signal);
