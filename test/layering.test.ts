@@ -92,6 +92,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     ],
     "daemon/cli",
   ],
+  bridges: ["bridges"],
   public: ["testing", "."],
 };
 
@@ -102,6 +103,8 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   actors: ["domain", "machines"],
   adapters: ["domain"],
   daemon: ["domain", "machines", "actors", "adapters"],
+  // Beside the daemon: it is given to one as any other channel.
+  bridges: ["domain", "adapters"],
   public: ["domain", "machines", "actors", "adapters", "daemon"],
 };
 

@@ -28,6 +28,7 @@ import type { ConfigState } from "./config/config-source.ts";
 import type { LoadedPlugins } from "./config/plugins.ts";
 import type { Registry } from "./config/registry.ts";
 import type { SkillRegistry } from "./config/skills.ts";
+import { createConfigChanges } from "./config-edit/changes.ts";
 import { createInspector, type Inspector } from "./inspector/inspector.ts";
 import { createNeeds, type Needs } from "./needs/needs.ts";
 import { logReader } from "./observability/event-log.ts";
@@ -164,13 +165,15 @@ export function composeServices(ports: ServicePorts): Services {
     directory: connections.directory,
     session: (key) => runtime.session(key),
   });
-  const whatIf = createWhatIf({ store, clock, ids, config, layers: ports.control.layers });
   const { env, stateDir, configState } = ports;
   const { channels, drivers } = registry;
   const place = { clock, env, stateDir, path: configState.file };
   const setUp = { ...place, config, channels, drivers };
   const setup = createSetup(setUp);
-  const settings = createSettings({ ...setUp, layers: ports.control.layers });
+  const { layers } = ports.control;
+  const changes = createConfigChanges({ ...place, config, parse: { channels, drivers } });
+  const settings = createSettings({ ...setUp, layers, changes });
+  const whatIf = createWhatIf({ store, clock, ids, config, layers, changes });
   const tuneLabels = createTuneLabels({ store, config });
   const commands = () => (config().commands.text ? offeredCommands(extensionCommands(ports)) : []);
   const main = { events, metrics, runtime, connections, webchat, speech, inspector };
@@ -203,6 +206,7 @@ function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections
     drivers,
     connections: () => connections.states(),
     retryConnection: (channel, account) => connections.retry(channel, account),
+    forgetGap: (id) => connections.forgetGap(id),
     nameOf: (channel) => channels.get(channel)?.meta.name ?? oneLine(channel),
     rooms: roomList,
   });

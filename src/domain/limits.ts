@@ -29,6 +29,10 @@ export const limits = {
   businessDeletionsMax: 1_000,
   /** Groups of an account that became supergroups; the oldest is then a new room. */
   migratedGroupsMax: 256,
+  /** People of an account who changed their number; the oldest is then a new room. */
+  movedPeopleMax: 256,
+  /** Chats of an account whose newest message is known, for read marks. */
+  lastHeardMax: 10_000,
   /** Parts of messages of an account that are held until the last one is there, and what waits. */
   heldEventsMax: 256,
   /** Parts of merged messages of an account that are recognised when they are repeated. */
@@ -36,9 +40,28 @@ export const limits = {
   /** People whose nick an IRC account remembers, and members of one IRC room. */
   ircNicksMax: 200,
   ircMembersMax: 20_000,
+  /** Names of people and of conversations that a Slack account keeps; threads whose replies it looks for. */
+  slackNamesMax: 10_000,
+  slackThreadsMax: 200,
+  /** Slack conversations that got another id; further ones are new rooms. */
+  slackMovedMax: 256,
+  /** Direct chats that a Discord account looks for missed messages in; names of people and channels kept. */
+  discordDirectsMax: 200,
+  discordNamesMax: 50_000,
+  /** Missed messages of one Discord channel that are fetched. */
+  discordMissedMax: 2_000,
+  /** Occupants of one XMPP room. */
+  xmppOccupantsMax: 20_000,
+  /** Rooms of one IRC account, and lines that come before it knows where it stopped listening. */
+  ircRoomsMax: 200,
+  ircEarlyLinesMax: 20_000,
   /** Events of an account that wait for the intake; then its connection is read no further. */
   waitingEventsMax: 500,
   rolesCountMax: 1_000,
+  /** Reports of an account about what it could not recover: how many, how long, rooms of one. */
+  gapsKeptMax: 20,
+  gapKeptMsMax: 259_200_000,
+  gapRoomsMax: 200,
   /** Agents to play, and bots, of a labelled room. */
   labelledAgentsMax: 1_000,
   historyCountMax: 200,
@@ -50,6 +73,9 @@ export const limits = {
   inboundArrayCountMax: 1_000,
   /** Body of a hook request whose sender is only proven by the body. */
   hookUnprovenBytesMax: 65_536,
+  /** The same, where the platform announces larger requests, and text that a hook repeats to it. */
+  hookLargeBytesMax: 3_145_728,
+  hookChallengeUnitsMax: 1_024,
   /** All hook bodies in flight together; above it the oldest is dropped. */
   hookBodiesBytesMax: 33_554_432,
   /** Verified requests of one hook remembered to recognise repeats. */

@@ -105,6 +105,7 @@ describe("the pages", () => {
       "turn.askOwner",
       "context.clock",
       "context.reportState",
+      "context.reportGap",
     ];
     // The page of log events names those only, and some are called like a key.
     const mentions = pages

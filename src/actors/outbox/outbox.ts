@@ -8,6 +8,7 @@
  * `deliveryMachine` defines the states; this file decides when they change and notifies the
  * conversation.
  */
+import { setMaxListeners } from "node:events";
 import { type ChannelOutbound, noConversation, type OutboxRow } from "../../domain/ports/index.ts";
 import type { SendStatus } from "../../domain/stream.ts";
 import { newEvent } from "../protocol/event-codec.ts";
@@ -48,6 +49,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   /** Drafts whose whole text waits to be sent. */
   const completed = new Set<string>();
   const stop = new AbortController();
+  setMaxListeners(0, stop.signal);
   const calls = { clock, stop: stop.signal, readFile: ports.readFile };
   const queues = createSendQueues({
     clock,

@@ -112,6 +112,20 @@ test("a hook may answer with plain text", async () => {
   expect(await answer.text()).toBe("seven");
 });
 
+test("a platform that checks the address with a GET is answered, with plain text, if it is right", async () => {
+  const ask = (query: string) => fetch(`${server.base}/hooks/demo/checked?${query}`);
+  const challenge = (query: URLSearchParams) =>
+    query.get("token") === "right" ? query.get("say") : null;
+  server.hooks.set("demo/checked", Object.assign(new FriendlyHook(), { challenge }));
+  const right = await ask("token=right&say=%3Cb%3E42");
+  expect(right.status).toBe(200);
+  expect(right.headers.get("content-type")).toContain("text/plain");
+  expect(await right.text()).toBe("<b>42");
+  expect((await ask("token=wrong&say=42")).status).toBe(401);
+  const other = await fetch(`${server.base}/hooks/demo/checked`, { method: "PUT" });
+  expect(other.headers.get("allow")).toBe("GET, POST");
+});
+
 test("only POST, only plain, only places that exist, and account names as they are written", async () => {
   for (const method of ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
     const answer = await fetch(`${server.base}/hooks/demo/a`, {

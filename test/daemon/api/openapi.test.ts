@@ -142,7 +142,7 @@ async function calls(api: (path: string, init?: RequestInit) => Promise<Response
     "GET /api/webchat/uploads/{id}": [`/api/webchat/uploads/${kept}`],
     "DELETE /api/webchat/uploads/{id}": [`/api/webchat/uploads/${kept}`, { method: "DELETE" }],
     "POST /api/rooms/live/{view}": [`/api/rooms/live/${view}`, post({ find: "room" })],
-    "POST /api/what-if/apply": ["/api/what-if/apply", post({ rules: "{ context: { size: 9 } }" })],
+    "POST /api/what-if/plan": ["/api/what-if/plan", post({ rules: "{ context: { size: 9 } }" })],
   } satisfies Record<string, Call> as Record<string, Call>;
 }
 const agent = { name: "Scout", purpose: "", aliases: [] };
@@ -175,7 +175,11 @@ const refused: Readonly<Record<string, Call>> = {
   "POST /api/quarantine/{seq}/drop": ["/api/quarantine/1/drop", post()],
   "POST /api/pairings/{code}/approve": ["/api/pairings/ABCDEFGH/approve", post()],
   "POST /api/pairings/revoke": ["/api/pairings/revoke", post({ code: "ABCDEFGH" })],
-  "POST /api/what-if/undo": ["/api/what-if/undo", post({ undo: "none" })],
+  "POST /api/what-if/apply": [
+    "/api/what-if/apply",
+    post({ rules: "{ context: { size: 9 } }", token: "old" }),
+  ],
+  "POST /api/what-if/undo": ["/api/what-if/undo", post({ undo: { copy: null, token: "old" } })],
   "POST /hooks/{channel}/{account}": ["/hooks/none/none", post({})],
 };
 

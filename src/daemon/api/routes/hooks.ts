@@ -1,7 +1,7 @@
 /**
  * `/hooks/<channel>/<account>`
  * ============================
- * Receives requests of platforms. Checks, in this order: method, path, encoding, headers, body up to
+ * Receives requests of platforms, and answers a platform that checks the address first. Checks, in this order: method, path, encoding, headers, body up to
  * the size that the headers allow, signature, rate, repeats; only then the body is parsed. A refusal
  * does not name its reason, which is logged at a limited rate. 200 means durable. 503 and 429 mean
  * that nothing was accepted: send it again.
@@ -9,7 +9,7 @@
 import { type Context, Hono } from "hono";
 import { limits } from "../../../domain/limits.ts";
 import type { Millis } from "../../../domain/message.ts";
-import type { HookAnswer, HookRequest } from "../../../domain/ports/index.ts";
+import type { HookAnswer, HookPrecheck, HookRequest } from "../../../domain/ports/index.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import type { HttpEnv } from "../../http/auth.ts";
 import { createHookGuard, type HookGuard } from "../../http/hook-replay-guard.ts";
@@ -43,13 +43,20 @@ export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
     const { incoming } = context.env;
     const place = placeOf(incoming.url ?? "");
     if (place === null) throw notFound();
+    const hook = ports.hook(place.channel, place.account);
+    const answersGet = hook?.challenge !== undefined;
+    if (incoming.method === "GET" && answersGet) {
+      const query = new URL(incoming.url ?? "", "http://hook").searchParams;
+      const answer = hook.challenge?.(query)?.slice(0, limits.hookChallengeUnitsMax) ?? null;
+      if (answer !== null) return context.text(answer);
+      return refusals.refuse(place, "the challenge is wrong", ports.clients.address(incoming));
+    }
     if (incoming.method !== "POST") {
-      context.header("allow", "POST");
+      context.header("allow", answersGet ? "GET, POST" : "POST");
       throw new ApiRefusal("wrong-method", "Cannot use that method here: a hook accepts POST");
     }
     const problem = ports.problem();
     if (problem !== null) throw new ApiRefusal("not-ready", problem);
-    const hook = ports.hook(place.channel, place.account);
     if (hook === null) throw notFound();
     // An unread body must not keep the connection open.
     context.header("connection", "close");
@@ -59,11 +66,7 @@ export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
     const inspection = hook.inspectHeaders(request);
     const from = ports.clients.address(incoming);
     if (inspection.kind === "refused") return refusals.refuse(place, inspection.why, from);
-    const isProven = inspection.kind === "proven";
-    const body = await bodies.read(
-      incoming,
-      isProven ? limits.bodyBytesMax : limits.hookUnprovenBytesMax,
-    );
+    const body = await bodies.read(incoming, bytesMaxOf(inspection));
     const verdict = hook.verify(request, body);
     if (verdict.kind === "refused") return refusals.refuse(place, verdict.why, from);
     context.header("connection", undefined);
@@ -74,6 +77,12 @@ export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
     return answerWith(context, await guard.once(verdict.replayId, receive));
   });
   return app;
+}
+
+/** How much of a body is read before its sender is certain. */
+function bytesMaxOf(inspection: Exclude<HookPrecheck, { kind: "refused" }>): number {
+  if (inspection.kind === "proven") return limits.bodyBytesMax;
+  return Math.min(inspection.bytesMax ?? limits.hookUnprovenBytesMax, limits.hookLargeBytesMax);
 }
 
 /**
