@@ -7,6 +7,8 @@
 import JSON5 from "json5";
 
 export interface Place {
+  /** Where the member begins: at its key, if it has one. */
+  readonly from: number;
   readonly start: number;
   readonly end: number;
   /** By key or index; null: not an object and not a list. */
@@ -17,7 +19,8 @@ export function placesIn(text: string): Place {
   return new PlaceReader(text).read();
 }
 
-const gap = /(?:[\s\uFEFF]|\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/)*/uy;
+/** Blanks and comments. */
+export const gap = /(?:[\s\uFEFF]|\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/)*/uy;
 const quoted = /"(?:[^"\\]|\\[\s\S])*"|'(?:[^'\\]|\\[\s\S])*'/uy;
 const bare = /[^\s,:{}[\]/"']+/uy;
 
@@ -29,22 +32,23 @@ class PlaceReader {
     this.#text = text;
   }
 
-  read(): Place {
+  read(from?: number): Place {
     this.#take(gap);
     const start = this.#at;
     const opener = this.#text[start];
     const below = opener === "{" ? this.#members() : opener === "[" ? this.#items() : null;
     if (below === null) this.#word();
-    return { start, end: this.#at, below };
+    return { from: from ?? start, start, end: this.#at, below };
   }
 
   #members(): ReadonlyMap<string, Place> {
     const members = new Map<string, Place>();
     this.#each("}", () => {
+      const from = this.#at;
       const key = this.#word();
       this.#take(gap);
       this.#at += 1;
-      members.set(/^["']/u.test(key) ? JSON5.parse<string>(key) : key, this.read());
+      members.set(/^["']/u.test(key) ? JSON5.parse<string>(key) : key, this.read(from));
     });
     return members;
   }

@@ -37,6 +37,10 @@ export type SetupServer = z.output<typeof serverSchema>;
 
 export const channelAnswersSchema = z.strictObject({
   id: z.string().min(1).max(64),
+  account: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, "letters, digits, - and _")
+    .default("default"),
   /** By the names of the channel's fields; one that is left out stays. */
   fields: z.record(z.string().max(64), z.string().trim().min(1).max(4_096)),
 });

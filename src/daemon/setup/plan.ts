@@ -4,14 +4,17 @@
  * Only the values that were answered are written; comments, layout and everything else stay. The
  * result is the same whatever the page shows, so the diff that was shown is what is written.
  */
-import { createHash } from "node:crypto";
-import { structuredPatch } from "diff";
 import { parseJson5 } from "../../adapters/files/config-file.ts";
 import { isPlain } from "../../domain/config/index.ts";
 import type { ChannelDefinition } from "../../domain/ports/index.ts";
-import { withoutSecrets } from "../config/excerpt.ts";
 import { withValue } from "../config-edit/json5-text.ts";
-import { keyVariableOf, type SetupAnswers, type SetupDriver } from "./answers.ts";
+import { accountWritten, enteredValues, writtenIn } from "./account.ts";
+import {
+  type ChannelAnswers,
+  keyVariableOf,
+  type SetupAnswers,
+  type SetupDriver,
+} from "./answers.ts";
 
 export interface SetupPlan {
   readonly text: string;
@@ -36,7 +39,7 @@ export function planOf(input: PlanInput): SetupPlan {
   const index = agentIndexOf(raw);
   const agent = at(raw, ["agents", "list", index]);
   const ofAgent = (name: string) => ["agents", "list", index, name];
-  const edits: (readonly [path: readonly (string | number)[], value: unknown])[] = [
+  const edits: ConfigEdit[] = [
     [ofAgent("name"), answers.agent.name],
     [ofAgent("purpose"), answers.agent.purpose],
     [ofAgent("aliases"), answers.agent.aliases],
@@ -46,34 +49,32 @@ export function planOf(input: PlanInput): SetupPlan {
     Object.assign(secrets, key);
     edits.push([ofAgent("driver"), driver]);
   }
-  for (const [name, value] of accountEdits(input, secrets)) edits.push([name, value]);
-  const changed = edits.filter(([name, value]) => !isSame(at(raw, name), value));
-  const text = changed.reduce((now, [name, value]) => withValue(now, name, value), input.text);
-  return { text, secrets };
+  if (answers.channel !== null)
+    edits.push(...accountEdits(answers.channel, input.channels, raw, secrets));
+  return { text: withEdits(input.text, raw, edits), secrets };
 }
 
-/** A change that a person can check before it is written. */
-export interface ShownDiff {
-  /** Lines of a unified diff, without its head. */
-  readonly lines: string[];
-  /** Of the text that it starts from: a file that changed meanwhile is not written over. */
-  readonly token: string;
+/** What the answers about one account change, and nothing else. */
+export function accountPlanOf({
+  text,
+  path,
+  channels,
+  answers,
+}: Pick<PlanInput, "text" | "path" | "channels"> & {
+  readonly answers: ChannelAnswers;
+}): SetupPlan {
+  const secrets: Record<string, string> = {};
+  const raw = parseJson5(text, path);
+  const edits = accountEdits(answers, channels, raw, secrets);
+  return { text: withEdits(text, raw, edits), secrets };
 }
 
-/** Without the secrets that the file may have. */
-export function diffOf(before: string, after: string): ShownDiff {
-  const [old, fresh] = [withoutSecrets(before), withoutSecrets(after)];
-  const { hunks } = structuredPatch("", "", old, fresh, "", "", { context: 3 });
-  const lines = hunks.flatMap(({ oldStart, newStart, lines: own }) => [
-    `@@ ${oldStart} ${newStart} @@`,
-    // Not "No newline at end of file": that is no line of the file.
-    ...own.filter((line) => !line.startsWith("\\")),
-  ]);
-  return { lines, token: tokenOf(before) };
-}
+type ConfigEdit = readonly [path: readonly (string | number)[], value: unknown];
 
-export const tokenOf = (text: string): string =>
-  createHash("sha256").update(text).digest("hex").slice(0, 32);
+const withEdits = (text: string, raw: unknown, edits: readonly ConfigEdit[]): string =>
+  edits
+    .filter(([name, value]) => !isSame(at(raw, name), value))
+    .reduce((now, [name, value]) => withValue(now, name, value), text);
 
 const isSame = (one: unknown, other: unknown): boolean =>
   JSON.stringify(one) === JSON.stringify(other) ||
@@ -125,18 +126,24 @@ function withKey(
   return { driver: isVendor && has(variable) ? { ...driver, apiKey: reference } : driver, key: {} };
 }
 
-function* accountEdits(
-  { answers: { channel }, channels }: PlanInput,
+/** Field by field in an account that is there; a new one at once, its fields in their order. */
+function accountEdits(
+  channel: ChannelAnswers,
+  channels: PlanInput["channels"],
+  raw: unknown,
   secrets: Record<string, string>,
-): Generator<readonly [readonly string[], string]> {
-  if (channel === null) return;
-  for (const { name, secret } of channels.get(channel.id)?.setup?.fields ?? []) {
-    const entered = channel.fields[name];
-    if (entered === undefined) continue;
-    if (secret !== null) secrets[secret] = entered;
-    yield [
-      ["channels", channel.id, "accounts", "default", name],
-      secret === null ? entered : `\${${secret}}`,
-    ];
-  }
+): ConfigEdit[] {
+  const setup = channels.get(channel.id)?.setup;
+  if (setup === undefined) return [];
+  const place = ["channels", channel.id, "accounts", channel.account];
+  const before = at(raw, place);
+  const { fields, account: accountId } = channel;
+  const values = enteredValues(setup, { fields, accountId, before });
+  for (const { variable, value } of values)
+    if (variable !== null) secrets[variable] = String(value);
+  if (before === undefined) return [[place, accountWritten(values)]];
+  return values.map((entered) => {
+    const [path, value] = writtenIn(entered);
+    return [[...place, ...path], value];
+  });
 }

@@ -5,12 +5,11 @@
  * the file. What was shown is what is written; the file as it was stays beside it.
  */
 import { existsSync } from "node:fs";
-import { dirname } from "node:path";
 import JSON5 from "json5";
-import { configFromText, readConfigText } from "../../adapters/files/config-file.ts";
 import { type ConfigKey, configKeys } from "../../domain/config/docs/config-keys.ts";
 import {
   configValues,
+  defaultConfig,
   type EarshotConfig,
   isPlain,
   isSecretPath,
@@ -19,20 +18,20 @@ import {
 import { overridePath } from "../../domain/config/parse/chat-overrides.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { ChatOverride, ConfigLayers } from "../../domain/ports/index.ts";
-import type { SettingsAnswer, SettingValue } from "../api-types/settings.ts";
+import type { SettingContainer, SettingsAnswer, SettingValue } from "../api-types/settings.ts";
 import type { SetupPlanAnswer, SetupWritten } from "../api-types/setup.ts";
 import { readWithOverrides } from "../config/config-source.ts";
-import { changeConfigFile, emptyConfig } from "../config-edit/file.ts";
-import { withValue } from "../config-edit/json5-text.ts";
-import { withStoredSecrets } from "../state/secrets-file.ts";
-import { diffOf, tokenOf } from "./plan.ts";
-import { isApplied, type SetupPorts } from "./setup.ts";
+import type { ConfigChanges } from "../config-edit/changes.ts";
+import { withItem, withoutValue, withValue } from "../config-edit/json5-text.ts";
+import type { SetupPorts } from "./setup.ts";
 
 export interface SettingChange {
   /** As listed. */
   readonly path: string;
-  /** JSON5. */
-  readonly value: string;
+  /** JSON5; null: it is taken out of the file. */
+  readonly value: string | null;
+  /** The entry that is added to the map at `path`, by its name; empty: an item of the list there. */
+  readonly add?: string | undefined;
 }
 
 export interface Settings {
@@ -43,56 +42,35 @@ export interface Settings {
   /** @throws EarshotError EAR_USAGE when the file is not the one that `token` was made of. */
   write(change: SettingChange, token: string): Promise<SetupWritten>;
   /** Puts a copy back, if the file is still as `token` says. */
-  undo(copy: string, token: string): Promise<SetupWritten>;
+  undo(copy: string | null, token: string): Promise<SetupWritten>;
 }
 
 type Steps = readonly (string | number)[];
 
 export function createSettings(
-  ports: SetupPorts & { readonly layers: Pick<ConfigLayers, "overrides"> },
+  ports: SetupPorts & {
+    readonly layers: Pick<ConfigLayers, "overrides">;
+    readonly changes: ConfigChanges;
+  },
 ): Settings {
-  const { stateDir, path, config, channels, drivers, layers } = ports;
+  const { stateDir, path, channels, drivers, layers, changes } = ports;
   const parse = { channels, drivers };
-  const env = () => withStoredSecrets(ports.env, stateDir);
   const overrides = () => [...layers.overrides("set"), ...layers.overrides("debug")];
   const load = () => readWithOverrides(path, stateDir, overrides(), { env: ports.env, parse });
 
-  async function changed(text: string, { path: name, value }: SettingChange): Promise<string> {
-    const [steps] = settingsIn((await load()).config).find(([one]) => pathText(one) === name) ?? [];
-    if (steps === undefined || isSecretPath(steps))
+  /** The change as one of the text, of a place that is listed. */
+  async function textChange(change: SettingChange): Promise<(text: string) => string> {
+    const { config } = await load();
+    const { path: name, value, add } = change;
+    if (add !== undefined) return additionTo(config, name, add, read(value ?? ""));
+    const places = [...settingsIn(config).map(([steps]) => steps), ...entriesIn(config)];
+    const steps = places.find((one) => pathText(one) === name);
+    if (steps === undefined || (value !== null && isSecretPath(steps)))
       throw new EarshotError("EAR_USAGE", `Cannot change ${name}: there is no such setting here`);
-    let after: unknown;
-    try {
-      after = JSON5.parse(value);
-    } catch {
-      const fix = "Text needs quotes; true, numbers and lists do not";
-      throw new EarshotError("EAR_CONFIG_SYNTAX", `Cannot read the value as JSON5. ${fix}`);
-    }
-    const text_ = withValue(text, steps, after);
-    configFromText(text_, path, { env: env(), parse });
-    return text_;
+    if (value === null) return (text) => withoutValue(text, steps);
+    const after = read(value);
+    return (text) => withValue(text, steps, after);
   }
-
-  async function replace(change: (text: string) => Promise<string>): Promise<SetupWritten> {
-    const before = config();
-    let token = "";
-    let differs = false;
-    const copy = await changeConfigFile(path, async (text) => {
-      const after = await change(text);
-      token = tokenOf(after);
-      differs = after !== text;
-      return after;
-    });
-    return { path, copy, token, applied: !differs || (await isApplied(ports, before)) };
-  }
-
-  const unlessChanged = (text: string, token: string): void => {
-    if (tokenOf(text) !== token)
-      throw new EarshotError(
-        "EAR_USAGE",
-        `Cannot write ${path}: it has changed meanwhile. Look at the change again`,
-      );
-  };
 
   return {
     async read() {
@@ -116,31 +94,104 @@ export function createSettings(
           type: key?.type ?? "",
           default: key?.default ?? null,
           canEdit: !isSecretPath(place),
+          canRemove: isIn(raw, place),
         };
       });
-      return { path, exists: existsSync(path), values };
+      const containers = containersIn(now).map(({ steps, kind, names }): SettingContainer => {
+        const entries = names.map((one) => [...steps, one]).filter((one) => isIn(raw, one));
+        return { path: pathText(steps), kind, entries: entries.map((one) => pathText(one)) };
+      });
+      const last = await changes.last();
+      return { path, exists: existsSync(path), values, containers, last };
     },
-    async plan(change) {
-      const text = existsSync(path) ? await readConfigText(path) : emptyConfig;
-      const after = await changed(text, change);
-      return { path, exists: existsSync(path), ...diffOf(text, after) };
-    },
-    write: (change, token) =>
-      replace(async (text) => {
-        unlessChanged(text, token);
-        return changed(text, change);
-      }),
-    undo: (copy, token) =>
-      replace(async (text) => {
-        unlessChanged(text, token);
-        const isOurs = dirname(copy) === dirname(path) && /\.bak\d*$/u.test(copy);
-        if (!isOurs || !copy.startsWith(path))
-          throw new EarshotError("EAR_USAGE", "Cannot undo: that is no copy of the config file");
-        const old = await readConfigText(copy);
-        configFromText(old, path, { env: env(), parse });
-        return old;
-      }),
+    plan: async (change) => changes.plan(await textChange(change)),
+    write: async (change, token) => changes.write(await textChange(change), token, whatOf(change)),
+    undo: (copy, token) => changes.undo(copy, token),
   };
+}
+
+const whatOf = ({ path, value, add }: SettingChange): string =>
+  add !== undefined
+    ? `${path}${add === "" ? "" : `.${add}`} added`
+    : `${path} ${value === null ? "taken out" : "changed"}`;
+
+function read(value: string): unknown {
+  try {
+    return JSON5.parse(value);
+  } catch {
+    const fix = "Text needs quotes; true, numbers and lists do not";
+    throw new EarshotError("EAR_CONFIG_SYNTAX", `Cannot read the value as JSON5. ${fix}`);
+  }
+}
+
+/** One more entry of a map or a list. */
+function additionTo(
+  config: EarshotConfig,
+  path: string,
+  name: string,
+  value: unknown,
+): (text: string) => string {
+  const container = containersIn(config).find(({ steps }) => pathText(steps) === path);
+  const refused = (why: string) => new EarshotError("EAR_USAGE", `Cannot add to ${path}: ${why}`);
+  if (container === undefined) throw refused("it takes no entries here");
+  const { steps, kind, names } = container;
+  if (kind === "list")
+    return (text) => {
+      const isDefault = !isIn(JSON5.parse(text), steps) && names.length > 0;
+      // The agent that answers without a list stays.
+      if (isDefault) return withValue(text, steps, [...defaultConfig.agents.list, value]);
+      return withItem(text, steps, value);
+    };
+  if (name === "" || name === "__proto__") throw refused("an entry needs a name");
+  if (names.includes(name)) throw refused(`it has ${name} already`);
+  return (text) => withValue(text, [...steps, name], value);
+}
+
+interface Container {
+  readonly steps: Steps;
+  readonly kind: "map" | "list";
+  /** Of its entries. */
+  readonly names: readonly (string | number)[];
+}
+
+/** Every map with names of the user's own, and every list of objects, also an empty one. */
+function containersIn(config: EarshotConfig): readonly Container[] {
+  const found = new Map<string, Container>();
+  const visit = (value: unknown, steps: Steps, parts: readonly string[]): void => {
+    const [part, ...rest] = parts;
+    if (part === undefined) return;
+    if (part !== "[]" && !part.startsWith("<")) {
+      visit(isPlain(value) ? value[part] : undefined, [...steps, part], rest);
+      return;
+    }
+    // A field that only some channels or drivers have is no entry.
+    if (part === "<name>") return;
+    const names = Array.isArray(value)
+      ? [...value.keys()]
+      : isPlain(value)
+        ? Object.keys(value)
+        : [];
+    found.set(pathText(steps), { steps, kind: part === "[]" ? "list" : "map", names });
+    for (const name of names) visit((value as never)[name], [...steps, name], rest);
+  };
+  for (const { path } of configKeys()) visit(config, [], partsOf(path));
+  return [...found.values()];
+}
+
+const entriesIn = (config: EarshotConfig): readonly Steps[] =>
+  containersIn(config).flatMap(({ steps, names }) => names.map((name) => [...steps, name]));
+
+const partsOf = (path: string): readonly string[] => path.replaceAll("[]", ".[]").split(".");
+
+/** Whether the file has something at this place. */
+function isIn(raw: unknown, steps: Steps): boolean {
+  let value = raw;
+  for (const step of steps) {
+    if (Array.isArray(value)) value = value[Number(step)];
+    else if (isPlain(value) && Object.hasOwn(value, step)) value = value[String(step)];
+    else return false;
+  }
+  return value !== undefined;
 }
 
 type Setting = readonly [place: Steps, value: unknown];
@@ -167,7 +218,7 @@ function settingsIn(config: EarshotConfig): readonly Setting[] {
 
 /** `agents.list[].id` fits agents.list[0].id, `channels.<channel>.enabled` any channel. */
 function fits({ path }: ConfigKey, steps: Steps): boolean {
-  const parts = path.replaceAll("[]", ".[]").split(".");
+  const parts = partsOf(path);
   if (parts.length !== steps.length) return false;
   return parts.every((part, index) => {
     const step = steps[index];

@@ -21,6 +21,7 @@ import {
   type ChannelDefinition,
   type Clock,
   kindOf,
+  type SetupField,
 } from "../../domain/ports/index.ts";
 import { redactSecrets } from "../../domain/redact-secrets.ts";
 import { causeText } from "../../domain/stream.ts";
@@ -32,8 +33,11 @@ import type {
   TryLine,
 } from "../api-types/setup.ts";
 import { identifyAccount } from "../checks/live/identify-account.ts";
+import { isApplied } from "../config-edit/changes.ts";
+import { diffOf, tokenOf } from "../config-edit/diff.ts";
 import { changeConfigFile, emptyConfig } from "../config-edit/file.ts";
 import { storeSecrets, withStoredSecrets } from "../state/secrets-file.ts";
+import { accountToTry } from "./account.ts";
 import {
   type ChannelAnswers,
   keyVariableOf,
@@ -41,11 +45,8 @@ import {
   type SetupDriver,
   type SetupServer,
 } from "./answers.ts";
-import { diffOf, planOf, tokenOf } from "./plan.ts";
+import { planOf } from "./plan.ts";
 import { tryAgent } from "./try-agent.ts";
-
-const applyMsMax = 5_000;
-const applyLookMs = 50;
 
 export interface SetupPorts {
   readonly clock: Clock;
@@ -142,12 +143,13 @@ export function createSetup(ports: SetupPorts): Setup {
         yield failed(causeText({ kind: kindOf(error), message }));
       }
     },
-    async tryChannel({ id, fields }, signal) {
+    async tryChannel({ id, account: accountId, fields }, signal) {
       const definition = channels.get(id);
       if (definition?.setup === undefined)
         throw new EarshotError("EAR_USAGE", `Cannot try ${id}: it has nothing to enter here`);
-      const before = config().channels[id]?.accounts?.default ?? {};
-      const found = await identifyAccount(definition, "default", { ...before, ...fields }, signal);
+      const before = config().channels[id]?.accounts?.[accountId];
+      const tried = accountToTry(definition.setup, { fields, accountId, before });
+      const found = await identifyAccount(definition, accountId, tried, signal);
       return { id: found?.id ?? "", name: found?.name ?? "", notes: [...(found?.notes ?? [])] };
     },
     async plan(answers) {
@@ -175,18 +177,6 @@ export function createSetup(ports: SetupPorts): Setup {
       return { path, copy, applied, token: tokenOf(await textNow()) };
     },
   };
-}
-
-/** Waits for the watcher of the file; false: it has refused it, or it takes long. */
-export async function isApplied(
-  { clock, config }: SetupPorts,
-  before: EarshotConfig,
-): Promise<boolean> {
-  for (let waited = 0; config() === before; waited += applyLookMs) {
-    if (waited >= applyMsMax) return false;
-    await new Promise<void>((done) => clock.setLimit(applyLookMs, done));
-  }
-  return true;
 }
 
 const secretsOf = (driver: object): readonly string[] =>
@@ -219,15 +209,22 @@ function stateOf(
               id,
               name: meta.name,
               steps: [...setup.steps],
-              fields: setup.fields.map(({ name: field, label, secret, isOptional }) => ({
-                name: field,
-                label,
-                isSecret: secret !== null,
-                isOptional,
-              })),
+              fields: setup.fields.map(fieldState),
               isConfigured: config().channels[id]?.accounts?.default !== undefined,
             },
           ],
     ),
   };
 }
+
+const fieldState = (field: SetupField): SetupState["channels"][number]["fields"][number] => ({
+  name: field.name,
+  label: field.label,
+  isSecret: field.secret !== null,
+  isOptional: field.isOptional,
+  type: field.type ?? "text",
+  ...(field.options !== undefined && { options: [...field.options] }),
+  ...(field.when !== undefined && { when: field.when }),
+  ...(field.initial !== undefined && { initial: field.initial }),
+  ...(field.hint !== undefined && { hint: field.hint }),
+});

@@ -16,7 +16,7 @@ import fc from "fast-check";
 import JSON5 from "json5";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { changeConfigFile } from "../../../src/daemon/config-edit/file.ts";
-import { withValue } from "../../../src/daemon/config-edit/json5-text.ts";
+import { withItem, withoutValue, withValue } from "../../../src/daemon/config-edit/json5-text.ts";
 import { property } from "../../support/property.ts";
 
 let folder: string;
@@ -95,4 +95,63 @@ property([
   const written = changed.split("\n");
   for (const line of kept) expect(written).toContain(line);
   for (const index of entries.keys()) expect(changed).toContain(`// {${index}}`);
+});
+
+const plain = fc.oneof(fc.integer(), fc.boolean(), fc.constantFrom("", "a, b", "//", "{x}"));
+const someValue = fc.oneof(
+  plain,
+  fc.array(plain, { maxLength: 3 }),
+  fc.dictionary(fc.constantFrom("a", "b", "c d"), plain, { maxKeys: 3 }),
+);
+const someConfig = fc.dictionary(fc.constantFrom("k", "l", "m", "n o"), someValue, {
+  minKeys: 1,
+  maxKeys: 4,
+});
+const layouts = [
+  (value: unknown) => JSON5.stringify(value),
+  (value: unknown) => JSON5.stringify(value, { space: 2 }),
+  (value: unknown) => JSON.stringify(value, null, 2).replaceAll("\n", " /* , */\n"),
+  (value: unknown) => JSON.stringify(value, null, 1).replaceAll("\n", " // , }\n"),
+];
+
+property([someConfig, fc.constantFrom(...layouts), fc.nat()])(
+  "a value that is taken out is gone, everything else and every comment stay",
+  (config, layout, pick) => {
+    const paths = Object.entries(config).flatMap(([key, value]) => [
+      [key],
+      ...(typeof value === "object"
+        ? Object.keys(value).map((step) => [key, Array.isArray(value) ? Number(step) : step])
+        : []),
+    ]);
+    const [key = "", step] = paths[pick % paths.length] ?? [];
+    const text = layout(config);
+    const left = withoutValue(text, step === undefined ? [key] : [key, step]);
+    const expected = structuredClone(config) as Record<string, unknown>;
+    const below = expected[key];
+    if (step === undefined) delete expected[key];
+    else if (Array.isArray(below)) below.splice(Number(step), 1);
+    else delete (below as Record<string, unknown>)[step];
+    expect(JSON5.parse(left)).toEqual(expected);
+    if (layout !== layouts[2]) return;
+    const inside = (of: string) => of.split("/* , */").length;
+    if (typeof config[key] !== "object") expect(inside(left)).toBe(inside(text));
+  },
+);
+
+property([someConfig, fc.constantFrom(...layouts), plain])(
+  "an item that is added is the last of its list",
+  (config, layout, item) => {
+    const text = layout({ ...config, list: [1, "two"], none: [] });
+    const more = JSON5.parse(withItem(withItem(text, ["list"], item), ["none"], item));
+    expect(more).toEqual({ ...config, list: [1, "two", item], none: [item] });
+  },
+);
+
+test("a value that is taken out leaves the layout that a person would", () => {
+  const text = "{\n  a: 1, // one\n  b: 2,\n  c: { d: 3, e: 4 },\n}\n";
+  expect(withoutValue(text, ["b"])).toBe("{\n  a: 1, // one\n  c: { d: 3, e: 4 },\n}\n");
+  expect(withoutValue(text, ["a"])).toBe("{\n  // one\n  b: 2,\n  c: { d: 3, e: 4 },\n}\n");
+  expect(withoutValue(text, ["c", "d"])).toContain("c: { e: 4 }");
+  expect(withoutValue(text, ["c", "e"])).toContain("c: { d: 3 }");
+  expect(withoutValue(text, ["f"])).toBe(text);
 });

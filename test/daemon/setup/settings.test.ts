@@ -118,3 +118,31 @@ test("without a file the first change creates it", async () => {
   expect(done).toMatchObject({ copy: null, applied: true });
   expect(await valueAt("log.showText")).toMatchObject({ value: true, origin: "file" });
 });
+
+test("an entry is added and taken out, the last change is known after a restart, and no entry is hidden by another", async () => {
+  const { file, ask } = await open(written);
+  const write = async (change: object) => {
+    const { status, answer } = await ask("/api/config/plan", change);
+    if (status !== 200) return status;
+    return (await ask("/api/config/write", { ...change, token: answer.token })).answer;
+  };
+  const group = { path: "access.groups", add: "telegram:-1", value: "{}" };
+  await write(group);
+  expect(readFileSync(file, "utf8")).toContain('access: { groups: { "telegram:-1": {} } }');
+  expect(await write(group)).toBe(409);
+  expect(await write({ ...group, add: "" })).toBe(409);
+  expect(await write({ ...group, path: "engagement" })).toBe(409);
+  const agent = { path: "agents.list", add: "", value: '{ id: "two", name: "Two" }' };
+  expect(await write(agent)).toMatchObject({ applied: true });
+  const { answer } = await ask("/api/config");
+  expect(answer.last).toMatchObject({ what: "agents.list added" });
+  const list = answer.containers.find(({ path }: { path: string }) => path === "agents.list");
+  expect(list).toMatchObject({ kind: "list", entries: ["agents.list[0]", "agents.list[1]"] });
+  await write({ path: "agents.list[1]", value: null });
+  expect(readFileSync(file, "utf8")).not.toContain("Two");
+  await write({ path: "context.size", value: null });
+  expect(readFileSync(file, "utf8")).toContain("// seven");
+  // Somebody else's change is not taken back.
+  writeFileSync(file, readFileSync(file, "utf8").replace("Mine", "Yours"));
+  expect((await ask("/api/config")).answer.last).toBe(null);
+});

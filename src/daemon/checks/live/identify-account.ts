@@ -29,6 +29,7 @@ export async function identifyAccount(
     deliver: async () => undefined,
     loadCursor: async () => null,
     reportState: () => undefined,
+    reportGap: () => undefined,
   });
   return opened.identify?.(signal);
 }

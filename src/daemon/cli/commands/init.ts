@@ -1,30 +1,28 @@
 /**
- * `earshot init`: asks what a first config needs and writes it, with a comment for each line. A
- * bot's token is tried before it is written. With --yes it asks nothing and uses the environment.
+ * `earshot init`: asks what a first config needs and writes it, with a comment for each line; into a
+ * file that is there it writes what was answered, by a diff. A channel's account is tried before it is
+ * written. With --yes it asks nothing and uses the environment.
  */
 import { existsSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Command } from "commander";
-import { configFromText } from "../../../adapters/files/config-file.ts";
+import { configFromText, readConfigText } from "../../../adapters/files/config-file.ts";
+import { agentOf, defaultAgentId } from "../../../domain/config/index.ts";
 import { EarshotError } from "../../../domain/errors.ts";
-import { terminalSafe } from "../../../domain/sanitize.ts";
-import { identifyAccount } from "../../checks/live/identify-account.ts";
-import { createRegistry } from "../../config/registry.ts";
-import { keyVariableOf } from "../../setup/answers.ts";
-import { storeSecrets } from "../../state/secrets-file.ts";
+import { loadConfiguredPlugins } from "../../config/plugins.ts";
+import { createRegistry, type Registry } from "../../config/registry.ts";
+import { keyVariableOf, type SetupAnswers } from "../../setup/answers.ts";
+import { planOf } from "../../setup/plan.ts";
+import { storeSecrets, withStoredSecrets } from "../../state/secrets-file.ts";
 import { prepareStateDir } from "../../state/state-dir.ts";
-import {
-  action,
-  errorLine,
-  print,
-  type StateOptions,
-  stateDirFor,
-  withStateDir,
-} from "../lib/command.ts";
+import { action, print, type StateOptions, stateDirFor, withStateDir } from "../lib/command.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
-import { type Answers, configText, tokenVariable } from "../setup/init-config.ts";
-import { type Found, interview } from "../setup/init-prompts.ts";
+import { fieldsFromEnvironment, unlessGiven } from "../setup/add-channel.ts";
+import { answersIn, isConnectable, missingIn } from "../setup/channel-answers.ts";
+import { type Answers, accountPart, configText } from "../setup/init-config.ts";
+import { type ExistingAgent, type Interview, interview } from "../setup/init-prompts.ts";
+import { showAndWrite } from "../setup/write-config.ts";
 
 interface InitOptions extends StateOptions {
   readonly config?: string;
@@ -39,28 +37,29 @@ const defaults: Answers = {
   baseUrl: "http://127.0.0.1:11434/v1",
   model: "llama3.2",
   key: null,
-  telegram: null,
+  channel: null,
 };
 
 const help: HelpText = {
   about:
-    "Asks for the agent's name, the model, and a Telegram bot; models are listed by their server, and " +
-    "model and token are tried immediately. Keys go to secrets.json in the state directory. " +
-    "With --yes it asks nothing and uses TELEGRAM_BOT_TOKEN of the environment, if it is set. The " +
-    "written file is valid.",
+    "Asks for the agent's name, the model, and a channel; models are listed by their server, and model " +
+    "and channel are tried immediately. Keys go to secrets.json in the state directory. Into a file that " +
+    "is there it writes only what was answered: comments stay, the changes are shown first, and a copy " +
+    "of the old file stays beside it. With --yes it asks nothing and uses the environment " +
+    "(TELEGRAM_BOT_TOKEN), if it is set. The written file is valid.",
   examples: [
     ["earshot init", "asks, then writes earshot.json5 in the state directory"],
     ["earshot init --yes --config ./earshot.json5", "writes the defaults with comments"],
     ["TELEGRAM_BOT_TOKEN=… earshot init --yes", "with a Telegram bot"],
   ],
   exits:
-    "0 written, 1 failed (for example, the token was refused), 2 nothing written: the file exists, or " +
-    "you cancelled.",
+    "0 written, 1 failed (for example, the token was refused), 2 nothing written: the file exists " +
+    "(with --yes), or you cancelled.",
 };
 
 export function addInitCommand(program: Command): void {
   addHelp(withStateDir(program.command("init")), help)
-    .description("Write a first config file, with comments")
+    .description("Write a first config file, or what was answered into the one that is there")
     .option("--config <file>", "where to write it (default: earshot.json5 in the state directory)")
     .option("--yes", "ask nothing")
     .option("--force", "replace an existing file")
@@ -74,15 +73,75 @@ async function init(options: InitOptions): Promise<void> {
   const asks = options.yes !== true;
   if (asks && !process.stdin.isTTY)
     throw new EarshotError("EAR_USAGE", "Cannot ask: there is no terminal. Use --yes");
+  const changes = options.force !== true && existsSync(path);
   // Before any question: answers that cannot be written would be wasted.
-  if (options.force !== true && existsSync(path)) throw alreadyThere(path);
-  const found = environmentFacts();
-  const answers = asks ? await interview(defaults, found) : await answersFromEnvironment(found);
+  if (changes && !asks) throw alreadyThere(path);
+  if (changes) await change(path, stateDir);
+  else await create(path, stateDir, options);
+  print(`next: earshot start${placeFlags(options, path)}`);
+}
+
+/** Writes the answers into a file that is there. */
+async function change(path: string, stateDir: string): Promise<void> {
+  const { env } = process;
+  const known = withStoredSecrets(env, stateDir);
+  const plugins = await loadConfiguredPlugins({ config: path, env, stateDir });
+  const parse = createRegistry(plugins.channels);
+  const { config } = configFromText(await readConfigText(path), path, { env: known, parse });
+  const agent = agentOf(config, defaultAgentId(config));
+  const existing: ExistingAgent = {
+    name: agent.name,
+    purpose: agent.purpose,
+    driver: agent.driver.kind,
+    account: (channel) => config.channels[channel]?.accounts?.default,
+  };
+  const channels = [...parse.channels.values()].filter(isConnectable);
+  const found = await interview({ plain: defaults, channels, env: known, existing });
+  const aliases = agent.aliases.filter((one) => one !== agent.name);
+  const answers = setupAnswers(found, aliases);
+  const has = (variable: string) => (known[variable] ?? "") !== "";
+  await showAndWrite({
+    path,
+    stateDir,
+    parse,
+    asks: true,
+    plan(text) {
+      const plan = planOf({ text, path, answers, channels: parse.channels, has });
+      return { ...plan, secrets: unlessGiven(plan.secrets, known) };
+    },
+  });
+}
+
+function setupAnswers(
+  { name, purpose, model, channel }: Interview,
+  aliases: string[],
+): SetupAnswers {
+  const address = model === null || model.baseUrl === "" ? {} : { baseUrl: model.baseUrl };
+  return {
+    agent: { name, purpose, aliases },
+    driver:
+      model === null
+        ? null
+        : { kind: "model", provider: model.provider, model: model.model, ...address },
+    ...(model !== null && model.key !== null && { key: model.key }),
+    channel:
+      channel === null
+        ? null
+        : { id: channel.channel.id, account: "default", fields: { ...channel.fields } },
+  };
+}
+
+/** Writes a new file, with comments. */
+async function create(path: string, stateDir: string, options: InitOptions): Promise<void> {
+  const registry = createRegistry();
+  const env = withStoredSecrets(process.env, stateDir);
+  const answers =
+    options.yes === true ? await answersFromEnvironment(registry) : await askAll(registry, env);
   const text = configText(answers);
-  const secrets = secretsOf(answers);
-  const env = { [tokenVariable]: "0:checked-before", ...secrets };
-  configFromText(text, path, { env, parse: createRegistry() });
-  if (options.config === undefined || answers.key !== null) await prepareStateDir(stateDir);
+  const secrets = unlessGiven(secretsOf(answers), env);
+  configFromText(text, path, { env: { ...env, ...secrets }, parse: registry });
+  const stores = Object.keys(secrets).length > 0;
+  if (options.config === undefined || stores) await prepareStateDir(stateDir);
   await storeSecrets(stateDir, secrets);
   await writeFile(path, text, { mode: 0o600, flag: options.force === true ? "w" : "wx" }).catch(
     (error: NodeJS.ErrnoException) => {
@@ -96,15 +155,29 @@ async function init(options: InitOptions): Promise<void> {
   // A replaced file keeps its mode.
   await chmod(path, 0o600);
   print(`wrote ${path}`);
-  if (answers.telegram !== null && answers.telegram.token === null && found.token === "")
-    print(`set ${tokenVariable} to the bot's token, then run: earshot doctor`);
-  print(`next: earshot start${placeFlags(options, path)}`);
 }
 
-/** A model's key goes to the file of secrets of the state directory. */
-function secretsOf({ driver, key }: Answers): Readonly<Record<string, string>> {
-  if (key === null || driver === "guide" || driver === "auto") return {};
-  return { [keyVariableOf(driver)]: key };
+async function askAll(registry: Registry, env: NodeJS.ProcessEnv): Promise<Answers> {
+  const channels = [...registry.channels.values()].filter(isConnectable);
+  const found = await interview({ plain: defaults, channels, env, existing: null });
+  const { name, purpose, driver, model, channel } = found;
+  const { baseUrl, key, model: modelName } = model ?? { ...defaults, key: null };
+  return {
+    name,
+    purpose,
+    baseUrl,
+    key,
+    model: modelName,
+    driver: driver === "keep" ? defaults.driver : driver,
+    channel: channel === null ? null : accountPart(channel),
+  };
+}
+
+/** Keys and tokens go to the file of secrets of the state directory. */
+function secretsOf({ driver, key, channel }: Answers): Readonly<Record<string, string>> {
+  const own =
+    key === null || driver === "guide" || driver === "auto" ? {} : { [keyVariableOf(driver)]: key };
+  return { ...own, ...channel?.secrets };
 }
 
 /** The options with which `start` finds the file. */
@@ -114,52 +187,25 @@ function placeFlags({ config, stateDir }: InitOptions, path: string): string {
   return isNamed ? ` --state-dir ${stateDir}` : "";
 }
 
-const identifyMsMax = 5_000;
-
 const alreadyThere = (path: string): EarshotError =>
-  new EarshotError("EAR_USAGE", `Cannot write ${path}: it exists. --force replaces it`);
+  new EarshotError(
+    "EAR_USAGE",
+    `Cannot write ${path}: it exists. Without --yes, changes are shown first; --force replaces it`,
+  );
 
-/** What the environment contains about a bot. */
-function environmentFacts(): Found {
-  const apiRoot = process.env.TELEGRAM_API_ROOT ?? "";
-  const root = apiRoot === "" ? {} : { apiRoot };
-  return {
-    token: process.env[tokenVariable] ?? "",
-    apiRoot: apiRoot === "" ? null : apiRoot,
-    async identify(botToken) {
-      const telegram = createRegistry().channels.get("telegram");
-      const account = { botToken, ...root };
-      const schema = telegram?.accountSchema as { safeParse(value: unknown): { success: boolean } };
-      if (telegram === undefined || !schema.safeParse(account).success)
-        throw new EarshotError(
-          "EAR_CHANNEL_CONFIG",
-          "Cannot use this token: it does not have the form <number>:<letters>",
-        );
-      const identity = await identifyAccount(
-        telegram,
-        "default",
-        account,
-        AbortSignal.timeout(identifyMsMax),
-      );
-      return `${identity?.name} (${identity?.id})`;
-    },
-  };
-}
-
-/** Without questions: a token of the environment is tried. */
-async function answersFromEnvironment({
-  token,
-  apiRoot,
-  identify: whoIs,
-}: Found): Promise<Answers> {
-  if (token === "") return defaults;
-  const telegram = { token: null, apiRoot, owner: "", group: "" };
-  try {
-    print(terminalSafe(`the token in ${tokenVariable} is valid: the bot is ${await whoIs(token)}`));
-  } catch (error) {
-    // A platform that cannot be reached now says nothing about the token.
-    if (!(error instanceof EarshotError) || error.disposition !== "retry") throw error;
-    process.stderr.write(`${errorLine(error)}\n`);
+/** Without questions: the first channel for which the environment has every secret. */
+async function answersFromEnvironment(registry: Registry): Promise<Answers> {
+  const { env } = process;
+  for (const channel of registry.channels.values()) {
+    if (!isConnectable(channel)) continue;
+    const place = { channel, accountId: "default", before: undefined };
+    const fields = answersIn(place, env);
+    const isNamed = channel.setup.fields.some(
+      ({ name, secret }) => secret !== null && fields[name] !== undefined,
+    );
+    if (!isNamed || missingIn(place, fields).length > 0) continue;
+    await fieldsFromEnvironment(place, env);
+    return { ...defaults, channel: accountPart({ channel, fields, owner: "", group: "" }) };
   }
-  return { ...defaults, telegram };
+  return defaults;
 }

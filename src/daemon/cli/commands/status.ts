@@ -4,7 +4,12 @@ import type { Command } from "commander";
 import pc from "picocolors";
 import type { ConnectionStatus } from "../../../actors/channels/account-connection.ts";
 import type { HostStatus, RuntimeStatus } from "../../../actors/protocol/runtime.ts";
-import type { ChannelCapabilities } from "../../../domain/ports/index.ts";
+import {
+  type ChannelAbilities,
+  capabilityColumns,
+  no,
+  yes,
+} from "../../../domain/config/docs/capability-table.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { causeText } from "../../../domain/stream.ts";
 import type { NeedsAnswer } from "../../api-types/needs.ts";
@@ -24,6 +29,7 @@ import {
 import { stateInk } from "../output/colors.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 import { screenColumns } from "../output/wrap.ts";
+import { addAddChannel } from "../setup/add-channel.ts";
 import { addConnectAgain } from "./retry.ts";
 
 interface StatusAnswer extends RuntimeStatus {
@@ -33,12 +39,10 @@ interface StatusAnswer extends RuntimeStatus {
   readonly connections: readonly ConnectionStatus[];
 }
 
-interface ChannelAnswer {
+interface ChannelAnswer extends ChannelAbilities {
   readonly id: string;
   readonly name: string;
   readonly local: boolean;
-  readonly textLimit: number;
-  readonly capabilities: ChannelCapabilities;
   readonly accounts: readonly (ConnectionStatus & { readonly hook: string | null })[];
 }
 
@@ -70,6 +74,7 @@ export function addStatusCommands(program: Command): void {
     .description("List channels")
     .option("--json", "for programs")
     .action(action(channels));
+  addAddChannel(group);
   addConnectAgain(group);
 }
 
@@ -175,17 +180,16 @@ function connectionRow({ channel, account, state, detail }: ConnectionStatus): R
 const accountText = ({ account, state, hook }: ChannelAnswer["accounts"][number]): string =>
   hook === null ? `${account} ${state}` : `${account} ${state} at ${hook}`;
 
-/** Columns of a channel, in this order. */
-const ableTo = [
-  "edits",
-  "deletes",
-  "reactions",
-  "typing",
-  "threads",
-  "membership",
-  "history",
-  "media",
-] as const satisfies readonly (keyof ChannelCapabilities)[];
+function gapText({ from, to, rooms, lost }: ConnectionStatus["gaps"][number]): string {
+  const what = lost === "messages" ? "messages may be lost" : "edits and deletions are not known";
+  const where = rooms.length === 0 ? "" : ` (${rooms.join(", ")})`;
+  return `${what} from ${minuteOf(from)} to ${minuteOf(to)} UTC${where}`;
+}
+
+/** What is yes or no fits into one column. */
+const isFact = (title: string): boolean => title === "mentions" || title === "one message";
+const facts = capabilityColumns.filter(({ title }) => isFact(title));
+const abilities = capabilityColumns.filter(({ title }) => !isFact(title));
 
 async function channels(options: JsonOptions): Promise<void> {
   const answer = await askDaemon<{ channels: ChannelAnswer[] }>(options, "/api/channels");
@@ -193,13 +197,13 @@ async function channels(options: JsonOptions): Promise<void> {
   if (options.json === true) return printJson(all);
   print(
     table([
-      ["channel", "accounts", "mentions", "limit", "can"],
-      ...all.map(({ id, accounts, capabilities, textLimit }) => [
-        id,
-        accounts.map(accountText).join(", ") || "none",
-        capabilities.mentions,
-        String(textLimit),
-        ableTo.filter((can) => capabilities[can]).join(", ") || "-",
+      ["channel", "accounts", ...facts.map(({ title }) => title), "can"],
+      ...all.map((channel) => [
+        channel.id,
+        channel.accounts.map(accountText).join(", ") || "none",
+        ...facts.map(({ cell }) => cell(channel)),
+        abilities.flatMap(({ title, cell }) => (cell(channel) === yes ? [title] : [])).join(", ") ||
+          no,
       ]),
     ]),
   );
@@ -207,6 +211,9 @@ async function channels(options: JsonOptions): Promise<void> {
     for (const account of accounts)
       if (account.detail !== null)
         printText(terminalSafe(`${account.channel}/${account.account}: ${account.detail}`), 2);
+  for (const { accounts } of all)
+    for (const { channel, account, gaps } of accounts)
+      for (const gap of gaps) printText(terminalSafe(`${channel}/${account}: ${gapText(gap)}`), 2);
 }
 
 function span(ms: number): string {

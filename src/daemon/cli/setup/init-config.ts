@@ -5,8 +5,21 @@
  * so no answer can change the structure of the file.
  */
 
+import { keyOf, textOf } from "../../config-edit/json5-text.ts";
+import { accountWritten, enteredValues } from "../../setup/account.ts";
 import { keyVariableOf } from "../../setup/answers.ts";
 import type { Provider } from "./ask-model.ts";
+import type { Connectable, Fields } from "./channel-answers.ts";
+
+/** What was entered for a channel. */
+export interface AnsweredChannel {
+  readonly channel: Connectable;
+  readonly fields: Fields;
+  /** The operator's own id there, or empty. */
+  readonly owner: string;
+  /** A group to listen to, or empty. */
+  readonly group: string;
+}
 
 /** The answers to the questions. */
 export interface Answers {
@@ -18,23 +31,38 @@ export interface Answers {
   readonly model: string;
   /** The model's key, for the file of secrets; null: there is none. */
   readonly key: string | null;
-  /** Null: no Telegram bot. */
-  readonly telegram: TelegramAnswers | null;
+  /** Null: none is connected now. */
+  readonly channel: ChannelPart | null;
 }
 
-export interface TelegramAnswers {
-  /** Written into the file; null: it is in the environment. */
-  readonly token: string | null;
-  /** Another Bot API server; null: Telegram's own. */
-  readonly apiRoot: string | null;
+/** The part of a channel, from what was entered. */
+export function accountPart({ channel, fields, owner, group }: AnsweredChannel): ChannelPart {
+  const entered = { fields, accountId: "default", before: undefined };
+  const values = enteredValues(channel.setup, entered);
+  const secrets = values.flatMap(({ variable, value: secret }) =>
+    variable === null ? [] : [[variable, String(secret)] as const],
+  );
+  return {
+    id: channel.id,
+    owner,
+    group,
+    account: accountWritten(values),
+    secrets: Object.fromEntries(secrets),
+  };
+}
+
+/** An account of a channel, as it is written. */
+export interface ChannelPart {
+  readonly id: string;
+  /** With references to its secrets. */
+  readonly account: unknown;
+  /** By their variables, for the file of secrets. */
+  readonly secrets: Readonly<Record<string, string>>;
   /** The operator's own id there, or empty. */
   readonly owner: string;
   /** A group to listen to, or empty. */
   readonly group: string;
 }
-
-/** Environment variable of the bot's token. */
-export const tokenVariable = "TELEGRAM_BOT_TOKEN";
 
 const value = (text: string): string => JSON.stringify(text);
 
@@ -47,26 +75,20 @@ function driverText({ driver, baseUrl, model, key }: Answers): string {
   );
 }
 
-function telegramText({ token, apiRoot }: TelegramAnswers): string {
-  const where =
-    token === null
-      ? "The token comes from the environment; it is not in this file."
-      : "The token makes this file a secret: keep it readable for you alone (chmod 600).";
-  const root = apiRoot === null ? "" : `, apiRoot: ${value(apiRoot)}`;
-  const written = token === null ? value(`\${${tokenVariable}}`) : value(token);
-  return `    telegram: {
-      // ${where}
-      accounts: { default: { botToken: ${written}${root} } },
+function channelText({ id, account }: ChannelPart): string {
+  return `    ${keyOf(id)}: {
+      // Secrets are in the environment or in secrets.json; they are not in this file.
+      accounts: { default: ${textOf(account)} },
     },
 `;
 }
 
 /** The file's text. */
 export function configText(answers: Answers): string {
-  const { name, purpose, telegram } = answers;
-  const { owner = "", group = "" } = telegram ?? {};
-  const owners = owner === "" ? "[]" : `[${value(`telegram:${owner}`)}]`;
-  const groups = group === "" ? "{}" : `{ ${value(`telegram:${group}`)}: {} }`;
+  const { name, purpose, channel } = answers;
+  const { id = "", owner = "", group = "" } = channel ?? {};
+  const owners = owner === "" ? "[]" : `[${value(`${id}:${owner}`)}]`;
+  const groups = group === "" ? "{}" : `{ ${value(`${id}:${group}`)}: {} }`;
   return `// earshot's config. Every key that is left out has a default (docs/reference/config.md);
 // \`earshot config show\` prints all values and where they come from.
 {
@@ -75,7 +97,7 @@ export function configText(answers: Answers): string {
     list: [{ id: "main", name: ${value(name)}, ${purpose === "" ? "" : `purpose: ${value(purpose)}, `}aliases: [], default: true, driver: ${driverText(answers)} }],
   },
   channels: {
-${telegram === null ? "" : telegramText(telegram)}    // The page, the terminal and HTTP are on unless switched off here.
+${channel === null ? "" : channelText(channel)}    // The page, the terminal and HTTP are on unless switched off here.
   },
   access: {
     // Who may write to the agent directly: "pairing", "allowlist", "open" or "disabled".

@@ -1,28 +1,42 @@
 /**
- * The questions of `earshot init`, asked on a terminal. A model and a bot's token are tried
+ * The questions of `earshot init`, asked on a terminal. A model and a channel's account are tried
  * immediately; each can be skipped.
  */
 import * as ask from "@clack/prompts";
-import { EarshotError } from "../../../domain/errors.ts";
-import { terminalSafe } from "../../../domain/sanitize.ts";
-import { errorText } from "../lib/command.ts";
-import { screenColumns, wrapText } from "../output/wrap.ts";
-import { askModel, tryModel } from "./ask-model.ts";
-import type { Answers, TelegramAnswers } from "./init-config.ts";
-import { answered, barUnits, type Check, isAnything, notEmpty, text } from "./prompts.ts";
+import type { SetupState } from "../../api-types/setup.ts";
+import { askChannel, chooseChannel } from "./ask-channel.ts";
+import { askModel, type ModelAnswers, tryModel } from "./ask-model.ts";
+import type { Connectable } from "./channel-answers.ts";
+import type { AnsweredChannel, Answers } from "./init-config.ts";
+import { answered, type Check, isAnything, notEmpty, text } from "./prompts.ts";
 
-/** Asks the platform for the bot of a token. */
-export type Identify = (token: string) => Promise<string>;
-
-export interface Found {
-  /** The bot's token from the environment; empty: not set. */
-  readonly token: string;
-  readonly apiRoot: string | null;
-  readonly identify: Identify;
+/** What the questions start from. */
+export interface Start {
+  readonly plain: Answers;
+  readonly channels: readonly Connectable[];
+  readonly env: NodeJS.ProcessEnv;
+  /** The agent of a file that is there; null: there is none. */
+  readonly existing: ExistingAgent | null;
 }
 
-const isNumber: Check = (text) =>
-  /^(-?\d{1,16})?$/.test(text ?? "") ? undefined : "Expected a Telegram id (a number), or nothing";
+export interface ExistingAgent extends Pick<SetupState["agent"], "name" | "purpose"> {
+  readonly driver: string;
+  /** An account of a channel as it is configured; undefined: there is none. */
+  readonly account: (channel: string) => unknown;
+}
+
+export interface Interview {
+  readonly name: string;
+  readonly purpose: string;
+  /** `keep`: as it is in the file. */
+  readonly driver: Answers["driver"] | "keep";
+  /** Null: no model was chosen. */
+  readonly model: ModelAnswers | null;
+  readonly channel: AnsweredChannel | null;
+}
+
+const isId: Check = (text) =>
+  /^\S{0,200}$/u.test((text ?? "").trim()) ? undefined : "Expected an id, or nothing";
 
 /** Asks for a name; Enter accepts the offered one, which is shown as a placeholder. */
 async function nameOr(offered: string): Promise<string> {
@@ -35,78 +49,51 @@ async function nameOr(offered: string): Promise<string> {
   return answered(typed).trim();
 }
 
-/** Asks all questions. `plain`: the offered answers. */
-export async function interview(plain: Answers, found: Found): Promise<Answers> {
-  ask.intro("earshot: a first config");
-  const name = await nameOr(plain.name);
+const vendors = [
+  { value: "openai-compatible", label: "a server that speaks the OpenAI API" },
+  { value: "anthropic", label: "Anthropic" },
+  { value: "openai", label: "OpenAI" },
+] as const;
+
+/** Asks all questions. */
+export async function interview({ plain, channels, env, existing }: Start): Promise<Interview> {
+  ask.intro(existing === null ? "earshot: a first config" : "earshot: changes to your config");
+  const name = await nameOr(existing?.name ?? plain.name);
+  const others = [
+    { value: "guide", label: "the built-in guide (no key, no network)" },
+    { value: "auto", label: "a model found on this machine: an API key, or Ollama" },
+  ] as const;
+  const kept = { value: "keep", label: `as it is (${existing?.driver})` } as const;
   const driver = answered(
-    await ask.select<Answers["driver"]>({
+    await ask.select<Interview["driver"]>({
       message: "Who answers?",
-      options: [
-        { value: "guide", label: "the built-in guide (no key, no network)" },
-        { value: "auto", label: "a model found on this machine: an API key, or Ollama" },
-        { value: "openai-compatible", label: "a server that speaks the OpenAI API" },
-        { value: "anthropic", label: "Anthropic" },
-        { value: "openai", label: "OpenAI" },
-      ],
+      options: existing === null ? [...others, ...vendors] : [kept, ...vendors],
     }),
   );
-  const hasModel = driver !== "guide" && driver !== "auto";
-  const purpose = hasModel ? await text("What is it for? Or nothing", "", isAnything) : "";
-  const chosen = hasModel ? await askModel(driver, plain) : null;
-  if (chosen !== null) await tryModel(chosen, { name, purpose });
-  const { baseUrl, model, key } = chosen ?? { ...plain, key: null };
-  const bot = answered(
-    await ask.confirm({
-      message: "Do you have a Telegram bot for it?",
-      initialValue: found.token !== "",
-    }),
-  );
-  const telegram = bot ? await askTelegram(found) : null;
+  const hasModel = driver !== "guide" && driver !== "auto" && driver !== "keep";
+  const purpose = hasModel
+    ? await text("What is it for? Or nothing", existing?.purpose ?? "", isAnything)
+    : (existing?.purpose ?? "");
+  const model = hasModel ? await askModel(driver, plain) : null;
+  if (model !== null) await tryModel(model, { name, purpose });
+  const channel = await askWhere(channels, env, existing);
   ask.outro("thank you");
-  return { name, purpose, driver, baseUrl, model, key, telegram };
+  return { name, purpose, driver, model, channel };
 }
 
-async function askTelegram(found: Found): Promise<TelegramAnswers> {
-  const { apiRoot } = found;
-  const token = await askToken(found);
-  const owner = await text("Your own Telegram id, to become the owner? Or nothing", "", isNumber);
-  const group = await text("The id of a group to listen to? Or nothing", "", isNumber);
-  return { token, apiRoot, owner, group };
-}
-
-/** A token for the file; null: it is in the environment, now or later. */
-async function askToken({ token: known, identify: whoIs }: Found): Promise<string | null> {
-  if (known !== "" && (await isAccepted(known, whoIs))) return null;
-  for (;;) {
-    const token = answered(
-      await ask.password({ message: "Its token from @BotFather? Or nothing, to set it later" }),
-    ).trim();
-    if (token === "") return null;
-    if (!(await isAccepted(token, whoIs))) continue;
-    const where = answered(
-      await ask.select<"file" | "environment">({
-        message: "Where should the token be stored?",
-        options: [
-          { value: "file", label: "in the config file, which only you can read" },
-          { value: "environment", label: "in the environment, as TELEGRAM_BOT_TOKEN" },
-        ],
-      }),
-    );
-    return where === "file" ? token : null;
-  }
-}
-
-/** Tries a token and prints the result. A token that cannot be tried now is accepted. */
-async function isAccepted(token: string, identify: Identify): Promise<boolean> {
-  try {
-    ask.log.success(terminalSafe(`The token is valid: the bot is ${await identify(token)}.`));
-    return true;
-  } catch (error) {
-    const later = error instanceof EarshotError && error.disposition === "retry";
-    const words = errorText(error);
-    const columns = Math.max(20, screenColumns(process.stdout) - barUnits);
-    ask.log.warn(wrapText(`${words}${later ? ". It is used without a check." : ""}`, { columns }));
-    return later;
-  }
+async function askWhere(
+  channels: readonly Connectable[],
+  env: NodeJS.ProcessEnv,
+  existing: ExistingAgent | null,
+): Promise<AnsweredChannel | null> {
+  const channel = await chooseChannel(channels, env);
+  if (channel === null) return null;
+  const before = existing?.account(channel.id);
+  const fields = await askChannel({ channel, accountId: "default", before }, env);
+  // Into a file that is there, the page and `earshot needs` write people and groups.
+  if (existing !== null) return { channel, fields, owner: "", group: "" };
+  const { name } = channel.meta;
+  const owner = await text(`Your own ${name} id, to become the owner? Or nothing`, "", isId);
+  const group = await text("The id of a group to listen to? Or nothing", "", isId);
+  return { channel, fields, owner, group };
 }

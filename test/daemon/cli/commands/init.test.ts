@@ -3,8 +3,9 @@
  * Bot API server of this process, and what is written in the end; and without questions.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import JSON5 from "json5";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { configFromText } from "../../../../src/adapters/files/config-file.ts";
 import { readSecrets } from "../../../../src/daemon/state/secrets-file.ts";
@@ -59,7 +60,7 @@ describe("with --yes", () => {
     const refused = await init(path, { TELEGRAM_BOT_TOKEN: wrongToken });
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("was refused")]);
     const odd = await init(path, { TELEGRAM_BOT_TOKEN: "no token" });
-    expect([odd.code, odd.err]).toEqual([1, expect.stringContaining("does not have the form")]);
+    expect([odd.code, odd.err]).toEqual([1, expect.stringContaining("EAR_CHANNEL_CONFIG")]);
     expect(existsSync(path)).toBe(false);
   });
 
@@ -114,10 +115,11 @@ describe("on a terminal", () => {
       try {
         await answer("What is your agent called?", "Two");
         await answer("Who answers?", "");
-        await answer("Do you have a Telegram bot for it?", "y", false);
-        await answer("Its token from @BotFather?", wrongToken);
+        await answer("Where should it listen", "j");
+        await answer("Bot token?", wrongToken);
+        await answer("Bot API server?", "");
         await answer("Use the current one from", sampleToken);
-        await answer("Where should the token be stored?", "");
+        await answer("Bot API server?", "");
         await answer("Your own Telegram id", "77");
         await answer("The id of a group to listen to?", "-100123");
         await answer("ended 0", "");
@@ -130,7 +132,9 @@ describe("on a terminal", () => {
         tmux("kill-session", "-t", "init");
       }
       const text = readFileSync(path, "utf8");
-      const { config } = configFromText(text, path, { env: {} });
+      expect(text).not.toContain(sampleToken);
+      expect(readSecrets(stateDir)).toEqual({ TELEGRAM_BOT_TOKEN: sampleToken });
+      const { config } = configFromText(text, path, { env: readSecrets(stateDir) });
       expect(config.agents.list[0]?.name).toBe("Two");
       expect(config.channels.telegram?.accounts?.default?.botToken).toBe(sampleToken);
       expect(config.commands.ownerAllowFrom).toEqual(["telegram:77"]);
@@ -166,7 +170,7 @@ describe("on a terminal", () => {
         await answer("Which model?", "");
         await answer("Try it now?", "y", false);
         await answer("Hello, I am Two.", "", false);
-        await answer("Do you have a Telegram bot for it?", "n", false);
+        await answer("Where should it listen", "");
         await answer("ended 0", "");
         const screen = tmux("capture-pane", "-p", "-t", "init");
         expect(screen).not.toContain(key);
@@ -183,6 +187,58 @@ describe("on a terminal", () => {
         name: "Two",
         purpose: "You count.",
         driver: { kind: "model", model: "small", baseUrl: model.baseUrl, apiKey: key },
+      });
+    },
+    120_000,
+  );
+
+  test.skipIf(!hasTmux)(
+    "into a file that is there, shows what changes, and writes only that",
+    async () => {
+      const stateDir = join(newFolder(), "state");
+      const path = join(stateDir, "earshot.json5");
+      mkdirSync(stateDir, { mode: 0o700 });
+      const before = `// Mine.
+{
+  channels: { webhook: {} }, // for the shop
+  agents: { list: [{ id: "main", name: "Old" }] },
+}
+`;
+      writeFileSync(path, before, { mode: 0o600 });
+      const run = `${process.execPath} ${builtMain} init --state-dir ${stateDir}`;
+      const env = `TELEGRAM_API_ROOT=${telegram.apiRoot} TELEGRAM_BOT_TOKEN= NO_COLOR=1`;
+      const size = ["-x", "120", "-y", "80"];
+      tmux("new-session", "-d", "-s", "init", ...size, `${env} ${run}; echo "ended $?"; sleep 60`);
+      try {
+        await answer("What is your agent called?", "New");
+        await answer("as it is (guide)", "");
+        await answer("Where should it listen", "j");
+        await answer("Bot token?", sampleToken);
+        await answer("Bot API server?", "");
+        await answer("Write it?", "y", false);
+        await answer("ended 0", "");
+        const screen = tmux("capture-pane", "-p", "-t", "init");
+        expect(screen).toContain("the bot is @scout_bot (4242)");
+        expect(screen).toContain('-  agents: { list: [{ id: "main", name: "Old" }] },');
+        expect(screen).toContain('+  agents: { list: [{ id: "main", name: "New" }] },');
+        expect(screen).not.toContain(sampleToken);
+      } finally {
+        tmux("kill-session", "-t", "init");
+      }
+      expect(readFileSync(`${path}.bak`, "utf8")).toBe(before);
+      expect(readSecrets(stateDir)).toEqual({ TELEGRAM_BOT_TOKEN: sampleToken });
+      const text = readFileSync(path, "utf8");
+      for (const kept of ["// Mine.", "// for the shop"]) expect(text).toContain(kept);
+      expect(JSON5.parse(text)).toEqual({
+        channels: {
+          webhook: {},
+          telegram: {
+            accounts: {
+              default: { botToken: `\${TELEGRAM_BOT_TOKEN}`, apiRoot: telegram.apiRoot },
+            },
+          },
+        },
+        agents: { list: [{ id: "main", name: "New" }] },
       });
     },
     120_000,
