@@ -7,6 +7,14 @@ const field = z.object({
   label: text,
   isSecret: z.boolean(),
   isOptional: z.boolean(),
+  type: z.enum(["text", "number", "flag", "list"]).describe("a list is entered with commas"),
+  options: z.array(text).optional().describe("the values that can be chosen"),
+  when: z
+    .object({ field: text, is: text })
+    .optional()
+    .describe("asked only while another field has this value"),
+  initial: text.optional().describe("what is offered for a new account"),
+  hint: text.optional(),
 });
 export const setupStateSchema = z.object({
   path: text.describe("the config file, which may not exist yet"),

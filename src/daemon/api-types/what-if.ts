@@ -106,7 +106,10 @@ export type WhatIfLadders = Shape<typeof whatIfLaddersSchema>;
 
 export const whatIfAppliedSchema = z.object({
   edits: z.array(whatIfEditSchema),
-  undo: text.describe("undoes it, as long as nothing else was applied"),
+  undo: z
+    .object({ copy: text.nullable(), token: text })
+    .describe("undoes it, as long as nobody changed the file since"),
+  applied: z.boolean().describe("false: it is written, and not in force yet"),
   rules: text.describe("the current config, as JSON5"),
 });
 export type WhatIfApplied = Shape<typeof whatIfAppliedSchema>;

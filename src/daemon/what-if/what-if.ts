@@ -1,6 +1,6 @@
 /**
  * The service behind the What-if page: holds a few recordings, tries rules on them in a separate
- * process, and applies accepted rules as config overrides, which take effect immediately and can be
+ * process, and writes accepted rules to the config file, where they take effect immediately and can be
  * undone. The decisions under the current rules are computed once for each recording.
  */
 
@@ -12,20 +12,24 @@ import {
   scenarioConfig,
   withoutSecrets,
 } from "../../domain/config/index.ts";
+import { assertMayOverride } from "../../domain/config/parse/chat-overrides.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Clock, ConfigLayers, Ids } from "../../domain/ports/index.ts";
 import type { ScenarioLine } from "../../domain/scenario/scenario.ts";
+import type { SetupPlanAnswer } from "../api-types/setup.ts";
 import type {
   WhatIfApplied,
   WhatIfFrame,
   WhatIfLadders,
   WhatIfRecording,
 } from "../api-types/what-if.ts";
+import type { ConfigChanges, TextChange } from "../config-edit/changes.ts";
+import { withValue } from "../config-edit/json5-text.ts";
 import { compare } from "./compare.ts";
 import { linesUpTo, ofConversation } from "./conversation-slice.ts";
 import { createWhatIfProcesses, type WhatIfProcesses } from "./processes.ts";
 import { linesUnder, type Recording, recordingFrom, recordingOf } from "./recording.ts";
-import { type EditPlace, readRules, rulesText } from "./rules-text.ts";
+import { readRules, rulesText } from "./rules-text.ts";
 import type { Decided } from "./worker.ts";
 
 export interface WhatIfPorts {
@@ -34,6 +38,7 @@ export interface WhatIfPorts {
   readonly ids: Pick<Ids, "next">;
   readonly config: () => EarshotConfig;
   readonly layers: ConfigLayers;
+  readonly changes: ConfigChanges;
 }
 
 export interface WhatIfService {
@@ -53,15 +58,15 @@ export interface WhatIfService {
     n: number,
     signal: AbortSignal,
   ): Promise<WhatIfLadders>;
-  /** Applies the differences from the current config as overrides; all or none. */
-  apply(rules: string): Promise<WhatIfApplied>;
-  undo(id: string): Promise<{ readonly rules: string }>;
+  /** What the differences from the current config would change in its file. */
+  plan(rules: string): Promise<SetupPlanAnswer>;
+  /** Writes that to the file; all or none. An override of the same value goes. */
+  apply(rules: string, token: string): Promise<WhatIfApplied>;
+  undo(undo: WhatIfApplied["undo"]): Promise<{ readonly rules: string }>;
   close(): void;
 }
 
 const recordingsMax = 3;
-const by = "the What-if page";
-
 interface LoadedRecording {
   readonly id: string;
   readonly recording: Recording;
@@ -81,7 +86,6 @@ class WhatIfRuns implements WhatIfService {
   readonly #ports: WhatIfPorts;
   readonly #recordings = new Map<string, LoadedRecording>();
   readonly #processes: WhatIfProcesses;
-  #applied: { readonly id: string; readonly undo: () => Promise<void> } | null = null;
 
   constructor(ports: WhatIfPorts) {
     this.#ports = ports;
@@ -215,8 +219,33 @@ class WhatIfRuns implements WhatIfService {
     return { before: await explain(lines, base), after: await explain(lines, read.config) };
   }
 
-  async apply(rules: string): Promise<WhatIfApplied> {
-    const { layers, ids } = this.#ports;
+  async plan(rules: string): Promise<SetupPlanAnswer> {
+    const { change } = this.#changeOf(rules);
+    return this.#ports.changes.plan(change);
+  }
+
+  async apply(rules: string, token: string): Promise<WhatIfApplied> {
+    const { changes, layers } = this.#ports;
+    const { edits, change } = this.#changeOf(rules);
+    const paths = edits.map(({ path }) => path);
+    const hiding = layers.overrides("set").filter(({ path }) => paths.includes(path));
+    for (const { path } of hiding) await layers.unset("set", path);
+    try {
+      const written = await changes.write(change, token, `What-if: ${paths.join(", ")}`);
+      const undo = { copy: written.copy, token: written.token };
+      return { edits, undo, applied: written.applied, rules: this.#rulesNow() };
+    } catch (error) {
+      for (const { path, value, by } of hiding)
+        await layers.set("set", path, JSON.stringify(value), by);
+      throw error;
+    }
+  }
+
+  /** @throws EarshotError EAR_CONFIG_* when the rules are wrong, or have a value that is not for here. */
+  #changeOf(rules: string): {
+    readonly edits: WhatIfApplied["edits"];
+    readonly change: TextChange;
+  } {
     const base = withoutSecrets(this.#ports.config()) as unknown as Base;
     const read = readRules(rules, base);
     if (read.problems !== null)
@@ -224,18 +253,15 @@ class WhatIfRuns implements WhatIfService {
         "EAR_CONFIG_INVALID",
         `Cannot apply the rules: ${read.problems[0]?.message ?? "they are wrong"}`,
       );
-    const undo = await put(layers, read.places);
-    const id = ids.next();
-    this.#applied = { id, undo };
-    return { edits: read.edits, undo: id, rules: this.#rulesNow() };
+    const { edits, places } = read;
+    for (const { path, after } of places) assertMayOverride(path.map(String), after);
+    const change = (text: string) =>
+      places.reduce((now, { path, after }) => withValue(now, path, after), text);
+    return { edits, change };
   }
 
-  async undo(id: string): Promise<{ readonly rules: string }> {
-    const applied = this.#applied;
-    if (applied?.id !== id)
-      throw new EarshotError("EAR_USAGE", "Cannot undo that: something else was applied since");
-    this.#applied = null;
-    await applied.undo();
+  async undo({ copy, token }: WhatIfApplied["undo"]): Promise<{ readonly rules: string }> {
+    await this.#ports.changes.undo(copy, token);
     return { rules: this.#rulesNow() };
   }
 
@@ -255,32 +281,3 @@ const headerOf = ({ header: { start, local } }: Recording, config: Base) => ({
   ...(start !== undefined && { start }),
   ...(local !== undefined && { local }),
 });
-
-/**
- * Sets overrides one by one, and reverts them when one is refused. The result reverts all of them.
- */
-async function put(
-  layers: ConfigLayers,
-  places: readonly EditPlace[],
-): Promise<() => Promise<void>> {
-  const was = layers.overrides("set");
-  const done: string[] = [];
-  const undo = async () => {
-    for (const path of done.reverse()) {
-      const old = was.find((override) => override.path === path);
-      if (old === undefined) await layers.unset("set", path);
-      else await layers.set("set", path, JSON.stringify(old.value), old.by);
-    }
-  };
-  for (const { path, after } of places) {
-    const name = path.join(".");
-    try {
-      await layers.set("set", name, JSON.stringify(after), by);
-      done.push(name);
-    } catch (error) {
-      await undo();
-      throw error;
-    }
-  }
-  return undo;
-}

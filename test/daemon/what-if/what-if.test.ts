@@ -41,6 +41,12 @@ async function asked<Answer>(path: string, body: unknown): Promise<Answer> {
   if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
   return (await answer.json()) as Answer;
 }
+const configFile = join(stateDir, "earshot.json5");
+async function apply(rules: string): Promise<WhatIfApplied> {
+  const plan = await asked<{ lines: string[]; token: string }>("plan", { rules });
+  expect(plan.lines.join("\n")).toMatch(/^\+.*navi/mu);
+  return asked<WhatIfApplied>("apply", { rules, token: plan.token });
+}
 async function tried(rules: string, id = recording.id): Promise<WhatIfFrame[]> {
   const answer = await call(daemon, "/api/what-if/run", { recording: id, rules });
   const events = (await answer.text()).split("\n\n").filter((event) => event !== "");
@@ -105,18 +111,21 @@ describe("what if", () => {
     ]);
   });
 
-  test("applied rules count at once, survive in the layer over the file, and can be taken back", async () => {
+  test("applied rules are shown first, count at once, are in the file, and can be taken back", async () => {
     expect(await say(daemon, "m5", "dee", "navi, hello")).toBe("observe default");
-    const applied = await asked<WhatIfApplied>("apply", { rules: listens(recording.rules) });
+    const before = readFileSync(configFile, "utf8");
+    const applied = await apply(listens(recording.rules));
     expect(applied.edits.map(({ path }) => path)).toEqual(["agents.list.0.aliases"]);
     expect(applied.rules).toContain('"navi"');
     expect(await say(daemon, "m6", "dee", "navi, hello again")).toBe("engage alias");
-    expect(readFileSync(join(stateDir, "config-set.json"), "utf8")).toContain("What-if");
+    expect(readFileSync(configFile, "utf8")).toContain('"navi"');
+    expect(existsSync(join(stateDir, "config-set.json"))).toBe(false);
     const undone = await asked<{ rules: string }>("undo", { undo: applied.undo });
     expect(undone.rules).toBe(recording.rules);
     expect(await say(daemon, "m7", "ann", "navi, are you there?")).toBe("observe default");
     const twice = await call(daemon, "/api/what-if/undo", { undo: applied.undo });
     expect(twice.status).toBe(400);
+    expect(readFileSync(configFile, "utf8")).toBe(before);
   });
 
   test("who was not let in stays out under other rules, and who was stays in", async () => {
@@ -132,12 +141,14 @@ describe("what if", () => {
 
   test("of several values, one that may not be set here leaves all as they were", async () => {
     const rules = listens(recording.rules).replace(/^\{/, '{ access: { allowFrom: ["mallory"] },');
-    const refused = await call(daemon, "/api/what-if/apply", { rules });
+    const before = readFileSync(configFile, "utf8");
+    const refused = await call(daemon, "/api/what-if/plan", { rules });
     expect(refused.status).toBe(400);
     expect(await refused.text()).toContain("access.allowFrom");
     expect(await say(daemon, "m8", "ann", "navi, and now?")).toBe("observe default");
-    expect(readFileSync(join(stateDir, "config-set.json"), "utf8")).not.toContain("mallory");
-    expect(existsSync(join(stateDir, "config-set.json.new"))).toBe(false);
+    const late = await call(daemon, "/api/what-if/apply", { rules, token: "x" });
+    expect(late.status).toBe(400);
+    expect(readFileSync(configFile, "utf8")).toBe(before);
   });
 
   test("a file of somebody else is asked about under its own rules, and a bad one is refused by line", async () => {
@@ -222,7 +233,9 @@ test("rules apply on a default install, without a config file, and stay after a 
     const body = { since: 0, name: "Nothing yet" };
     const made = await call(fresh, "/api/what-if/recordings", body);
     const { rules } = (await made.json()) as WhatIfRecording;
-    const answer = await call(fresh, "/api/what-if/apply", { rules: listens(rules) });
+    const plan = await call(fresh, "/api/what-if/plan", { rules: listens(rules) });
+    const { token } = (await plan.json()) as { token: string };
+    const answer = await call(fresh, "/api/what-if/apply", { rules: listens(rules), token });
     expect(await answer.json()).toMatchObject({ edits: [{ path: "agents.list.0.aliases" }] });
     await fresh.stop({ drainMs: 0 });
     fresh = await start();

@@ -84,7 +84,7 @@ describe.skipIf(!haveChromium)("the direct chat as a page", () => {
       await one
         .locator(".bubble.stopped", { hasText: "I begin with the roof. And then" })
         .waitFor();
-      await one.getByText(/^Stopped, \d\d:\d\d\. It was not sent any further\./).waitFor();
+      await one.getByText(/^Stopped, \d{1,2}:\d\d\. It was not sent any further\./).waitFor();
       await soon(() => one.getByRole("button", { name: "Stop", exact: true }).count()).toBe(0);
     }
     await page.reload();

@@ -1,6 +1,7 @@
 /** The Settings page in a real Chromium on a real daemon: found, changed, refused, undone; by keyboard. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import JSON5 from "json5";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { violations } from "../../support/pages/axe.ts";
@@ -63,5 +64,45 @@ describe.skipIf(!haveChromium)("the Settings page", () => {
     await row(page, "agents.list[0].name").waitFor();
     expect(await row(page, "log.showText").count()).toBe(0);
     if (shots !== undefined) await page.screenshot({ path: `${shots}/settings-set.png` });
+  });
+
+  test("takes a value out, adds an account and an agent, and takes the last change back after a reload", async () => {
+    const daemon = await rig.daemon({ context: { size: 7 } });
+    await daemon.start();
+    const file = () => readFileSync(join(daemon.stateDir, "earshot.json5"), "utf8");
+    const page = await rig.open(daemon.address("/settings"));
+    await page.getByLabel("Find a setting").fill("context size");
+    await page.getByRole("button", { name: "Change context.size" }).click();
+    await page.getByLabel("Take it out of the file").check();
+    await row(page, "context.size").locator(".setup-diff .old").waitFor();
+    await row(page, "context.size").getByRole("button", { name: "Write" }).click();
+    await row(page, "context.size").getByText("Written, and in force.").waitFor();
+    expect(JSON5.parse(file()).context).toEqual({});
+    await page.getByLabel("Find a setting").fill("");
+
+    const panel = page.getByRole("region", { name: "Add or take out an entry" });
+    await panel.getByLabel("Value").fill('{ id: "second", name: "Second" }');
+    await panel.getByRole("button", { name: "Show the change" }).click();
+    await panel.locator(".setup-diff .new", { hasText: "second" }).waitFor();
+    await panel.getByRole("button", { name: "Write" }).click();
+    await panel.getByText("Written, and in force.").waitFor();
+    const before = file();
+    expect(JSON5.parse(before).agents.list.map(({ id }: { id: string }) => id)).toContain("second");
+
+    await panel.getByLabel("Of").selectOption("access.groups");
+    await panel.getByLabel("Name").fill("telegram:-1001");
+    await panel.getByLabel("Value").fill("{}");
+    await panel.getByRole("button", { name: "Show the change" }).click();
+    await panel.getByRole("button", { name: "Write" }).click();
+    await soon(() => JSON5.parse(file()).access?.groups).toEqual({ "telegram:-1001": {} });
+    await panel.getByRole("button", { name: "Take out access.groups" }).waitFor();
+    expect(await violations(page, "everything")).toEqual([]);
+
+    await page.reload();
+    const last = page.getByRole("region", { name: "Last change" });
+    await last.getByText("access.groups.telegram:-1001 added").waitFor();
+    await last.getByRole("button", { name: "Take it back" }).click();
+    await last.getByText("Taken back").waitFor();
+    expect(file()).toBe(before);
   });
 });

@@ -137,4 +137,25 @@ describe.skipIf(!haveChromium)("the Setup page", () => {
     await press(page, "What answers", "Try it");
     await step(page, "What answers").getByText("hello there").waitFor();
   });
+
+  test("asks each channel's own questions, and writes what a list, a number and a flag are", async () => {
+    const daemon = await rig.daemon();
+    await daemon.start();
+    const page = await rig.open(daemon.address("/setup"));
+    await page.getByLabel("IRC").check();
+    await enter(page, "Server", "irc.example");
+    await enter(page, "Port (optional)", "6667");
+    const tls = page.getByLabel("TLS (optional)");
+    expect(await tls.inputValue()).toBe("true");
+    await tls.selectOption("false");
+    await enter(page, "Nick", "scout");
+    await enter(page, "Rooms to join (optional)", "#tea, #coffee");
+    await press(page, "Write it", "Show the changes");
+    const account =
+      'default: { host: "irc.example", port: 6667, tls: false, nick: "scout", join: ["#tea", "#coffee"] }';
+    await step(page, "Write it").getByText(account).waitFor();
+    const table = page.getByRole("region", { name: "Table of capabilities" });
+    await table.getByRole("row", { name: /^IRC in the text .* 400 bytes$/u }).waitFor();
+    await look(page, "setup-irc");
+  });
 });

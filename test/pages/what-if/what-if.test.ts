@@ -126,6 +126,8 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
       .poll(() => page.getByRole("button", { name: "Apply" }).isEnabled(), { timeout: 60_000 })
       .toBe(true);
     await page.getByRole("button", { name: "Apply" }).click();
+    await page.locator(".setup-diff .new", { hasText: "navi" }).waitFor();
+    await page.getByRole("button", { name: "Write", exact: true }).click();
     await page.getByText("Applied 1 change").waitFor();
     expect(await say(daemon, "m4", "dee", "navi, and now?")).toBe("engage alias");
     await page.locator(".toast").hover();
@@ -178,6 +180,8 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
       .poll(() => page.getByRole("button", { name: "Apply" }).isEnabled(), { timeout: 60_000 })
       .toBe(true);
     await page.getByRole("button", { name: "Apply" }).click();
+    await page.locator(".setup-diff .new", { hasText: "navi" }).waitFor();
+    await page.getByRole("button", { name: "Write", exact: true }).click();
     await page.getByText("Applied 1 change").waitFor();
     await page.locator(".toast").hover();
     const theirs = [{ earshot: 1, config: { agents: { list: [{ id: "main", name: "Hal" }] } } }];

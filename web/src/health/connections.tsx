@@ -1,7 +1,10 @@
 /** Accounts and their connection state, shown by shape, colour and word. */
 import type { HealthConnection } from "../../../src/daemon/api-types/health.ts";
-import { age, amount } from "../lib/format.ts";
+import { age, amount, span } from "../lib/format.ts";
 import { Icon } from "../ui/icons.tsx";
+import { momentText } from "./entry.ts";
+
+const gapsShownMax = 10;
 
 interface ConnectionsProps {
   readonly connections: readonly HealthConnection[];
@@ -63,7 +66,36 @@ export function Connections({ connections, now }: ConnectionsProps) {
           </table>
         </div>
       )}
+      {connections.some(({ gaps }) => gaps.length > 0) && <Gaps connections={connections} />}
     </section>
+  );
+}
+
+/** What could not be recovered, the latest first. Lost messages are also what needs a person. */
+function Gaps({ connections }: Pick<ConnectionsProps, "connections">) {
+  const all = connections.flatMap(({ name, account, gaps }) =>
+    gaps.map((gap) => ({ ...gap, who: account === "default" ? name : `${name} (${account})` })),
+  );
+  return (
+    <ul class="gaps" aria-label="Not recovered">
+      {all
+        .toSorted((one, other) => other.to - one.to)
+        .slice(0, gapsShownMax)
+        .map(({ id, who, from, to, lost, rooms }) => (
+          <li key={id} class="small muted">
+            <bdi>{who}</bdi>: {lost === "messages" ? "messages" : "edits and deletions"} of{" "}
+            {span(to - from)}, from{" "}
+            <time dateTime={new Date(from).toISOString()}>{momentText(from)}</time>, were not
+            recovered
+            {rooms.length > 0 && (
+              <>
+                {" "}
+                (<bdi>{rooms.join(", ")}</bdi>)
+              </>
+            )}
+          </li>
+        ))}
+    </ul>
   );
 }
 

@@ -8,6 +8,8 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SettingsAnswer, SettingValue } from "../../../src/daemon/api-types/settings.ts";
 import { ApiError, ask, askAgain } from "../lib/api.ts";
 import type { PageProps } from "../lib/page-props.ts";
+import { Entries } from "../settings/entries.tsx";
+import { LastChange } from "../settings/last-change.tsx";
 import { Row } from "../settings/row.tsx";
 import { Icon } from "../ui/icons.tsx";
 import "../styles/setup.css";
@@ -34,6 +36,7 @@ export function SettingsPage({ token, onLink }: PageProps) {
           Setup
         </a>
       </div>
+      {answer !== null && <LastChange last={answer.last} token={token} onUndone={reload} />}
       <search class="settings-find">
         <label class="field">
           <Icon name="find" size={14} />
@@ -64,6 +67,9 @@ export function SettingsPage({ token, onLink }: PageProps) {
         </p>
       )}
       {answer !== null && count === 0 && <p class="muted">Nothing fits.</p>}
+      {answer !== null && find === "" && (
+        <Entries containers={answer.containers} token={token} onWritten={reload} />
+      )}
       {sections.map(([name, rows]) => (
         <section key={name} class="panel" aria-labelledby={`section-${name}`}>
           <header>

@@ -9,7 +9,8 @@ import type { SetupState } from "../../../src/daemon/api-types/setup.ts";
 import { askAgain } from "../lib/api.ts";
 import type { PageProps } from "../lib/page-props.ts";
 import { ChannelStep } from "../setup/channel-step.tsx";
-import { answersOf, type Form, formOf } from "../setup/form.ts";
+import { ChannelTable } from "../setup/channel-table.tsx";
+import { answersOf, type Form, formOf, offeredOf } from "../setup/form.ts";
 import { ModelStep } from "../setup/model-step.tsx";
 import { Line, Step } from "../setup/parts.tsx";
 import { GroupStep, WriteStep } from "../setup/write-step.tsx";
@@ -72,12 +73,16 @@ export function SetupPage({ token, onLink }: PageProps) {
             token={token}
             onChoose={(id) => {
               setChannel(id);
-              change({ fields: {} });
+              const next = state.channels.find((one) => one.id === id);
+              change({ fields: next === undefined ? {} : offeredOf(next) });
             }}
             onChange={change}
           />
           <WriteStep
-            answers={answersOf(form, channel)}
+            answers={answersOf(
+              form,
+              state.channels.find(({ id }) => id === channel),
+            )}
             token={token}
             onWritten={() => {
               change({ key: "", fields: {} });
@@ -85,6 +90,7 @@ export function SetupPage({ token, onLink }: PageProps) {
             }}
           />
           <GroupStep token={token} />
+          <ChannelTable token={token} />
         </div>
       )}
     </main>

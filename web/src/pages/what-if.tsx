@@ -2,9 +2,10 @@
  * What-if
  * =======
  * The same messages under other rules: a recording, the rules beside it, and the decisions that
- * would differ. Nothing changes until it is applied, and an application can be undone.
+ * would differ. Nothing changes until it is applied: the change of the file is shown first, and can be undone.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { SetupPlanAnswer } from "../../../src/daemon/api-types/setup.ts";
 import type {
   WhatIfEdit,
   WhatIfProblem,
@@ -19,6 +20,7 @@ import "../styles/what-if.css";
 import {
   applyRules,
   bothLadders,
+  planRules,
   recordJournal,
   tryRules,
   undoRules,
@@ -127,9 +129,15 @@ export function WhatIfPage({ token, onLink }: PageProps) {
       .catch((error: unknown) => toast.show(wordsOf(error), null))
       .finally(() => setBusy(false));
   };
-  const apply = () =>
+  const [plan, setPlan] = useState<SetupPlanAnswer | null>(null);
+  // What was shown is what is written.
+  useEffect(() => setPlan(null), [text, recording]);
+  const show = () => change(async () => setPlan(await planRules(token, text)));
+  const write = () =>
     change(async () => {
-      const { edits, undo, rules } = await applyRules(token, text);
+      if (plan === null) return;
+      const { edits, undo, rules } = await applyRules(token, text, plan);
+      setPlan(null);
       inForce.current(rules);
       const count = edits.length === 1 ? "1 change" : `${edits.length} changes`;
       toast.show(`Applied ${count}`, () =>
@@ -196,7 +204,10 @@ export function WhatIfPage({ token, onLink }: PageProps) {
               setProblem(null);
               setText(typed);
             }}
-            onApply={apply}
+            plan={plan}
+            onApply={show}
+            onWrite={write}
+            onLeave={() => setPlan(null)}
           />
         )}
         <section class="panel changes" aria-label="Changed decisions" aria-live="off">

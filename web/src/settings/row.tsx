@@ -30,7 +30,7 @@ export function Row({ setting, token, onWritten }: RowProps) {
     onWritten();
   };
   async function undo(): Promise<void> {
-    if (done?.copy == null) return;
+    if (done === null) return;
     try {
       const body = { copy: done.copy, token: done.token };
       took((await ask("/api/config/undo", { token, body })) as SetupWritten, "Taken back.");
@@ -51,7 +51,7 @@ export function Row({ setting, token, onWritten }: RowProps) {
         <bdi>{JSON.stringify(value)}</bdi>
       </code>
       <span class={`setting-origin ${setting.origin}`}>{originText(setting)}</span>
-      {canEdit && !isOpen ? (
+      {(canEdit || setting.canRemove) && !isOpen ? (
         <button
           type="button"
           class="btn quiet small"
@@ -78,7 +78,7 @@ export function Row({ setting, token, onWritten }: RowProps) {
       {outcome !== null && (
         <div class="setting-edit">
           <OutcomeLine outcome={outcome} />
-          {done?.copy != null && (
+          {done !== null && (
             <button type="button" class="btn small" onClick={() => void undo()}>
               Undo
             </button>
@@ -107,7 +107,9 @@ interface EditProps {
 function Edit({ setting, type, token, onClose, onWritten }: EditProps) {
   const { path } = setting;
   const id = useId();
-  const [value, setValue] = useState(JSON.stringify(setting.value));
+  const [typed, setValue] = useState(JSON.stringify(setting.value));
+  const [isOut, setOut] = useState(!setting.canEdit);
+  const value = isOut ? null : typed;
   const [plan, setPlan] = useState<SetupPlanAnswer | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const box = useRef<HTMLInputElement>(null);
@@ -146,6 +148,7 @@ function Edit({ setting, type, token, onClose, onWritten }: EditProps) {
     <div class="setting-edit">
       <div class="field">
         <input
+          disabled={isOut}
           ref={box}
           type="text"
           class="mono"
@@ -153,7 +156,7 @@ function Edit({ setting, type, token, onClose, onWritten }: EditProps) {
           aria-describedby={`${id}-hint`}
           aria-invalid={problem !== null}
           spellcheck={false}
-          value={value}
+          value={typed}
           onInput={(event) => setValue(event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key === "Escape") onClose();
@@ -161,6 +164,17 @@ function Edit({ setting, type, token, onClose, onWritten }: EditProps) {
           }}
         />
       </div>
+      {setting.canRemove && (
+        <label class="settings-only">
+          <input
+            type="checkbox"
+            checked={isOut}
+            disabled={!setting.canEdit}
+            onChange={(event) => setOut(event.currentTarget.checked)}
+          />
+          Take it out of the file
+        </label>
+      )}
       <p id={`${id}-hint`} class="setup-hint">
         {[
           type === "" ? "" : `Expected: ${type.replaceAll("`", "")}.`,

@@ -1,11 +1,9 @@
 /** A channel to connect, made from what the channel says of itself. */
 import { useState } from "preact/hooks";
-import type { SetupState, TriedChannel } from "../../../src/daemon/api-types/setup.ts";
+import type { TriedChannel } from "../../../src/daemon/api-types/setup.ts";
 import { ask } from "../lib/api.ts";
-import { channelOf, type Form, messageOf } from "./form.ts";
-import { Line, type Outcome, OutcomeLine, Step } from "./parts.tsx";
-
-type Channel = SetupState["channels"][number];
+import { type Channel, channelOf, type Form, fieldsAsked, messageOf } from "./form.ts";
+import { Choice, Line, type Outcome, OutcomeLine, Step } from "./parts.tsx";
 
 interface ChannelStepProps {
   readonly form: Form;
@@ -61,9 +59,10 @@ function Connect({ form, token, channel, onChange }: ChannelStepProps & { channe
     setNotes([]);
     setOutcome({ state: "wait", text: "Asking …" });
     try {
-      const body = channelOf(form, channel.id) ?? { id: channel.id, fields: {} };
+      const body = channelOf(form, channel) ?? { id: channel.id, fields: {} };
       const found = (await ask("/api/setup/channel", { token, body })) as TriedChannel;
-      setOutcome({ state: "ok", text: `The token is right: it is ${found.name} (${found.id}).` });
+      const who = found.name === found.id ? found.id : `${found.name} (${found.id})`;
+      setOutcome({ state: "ok", text: `The platform lets it in: it is ${who}.` });
       setNotes(found.notes);
     } catch (error) {
       setOutcome({ state: "bad", text: messageOf(error) });
@@ -76,16 +75,13 @@ function Connect({ form, token, channel, onChange }: ChannelStepProps & { channe
           <li key={step}>{step}</li>
         ))}
       </ol>
-      {channel.fields.map(({ name, label, isSecret, isOptional }) => (
-        <Line
-          key={name}
-          label={isOptional ? `${label} (optional)` : label}
-          value={form.fields[name] ?? ""}
-          isSecret={isSecret}
-          placeholder={
-            isSecret && channel.isConfigured ? "One is stored; leave empty to keep it" : ""
-          }
-          onChange={(text) => onChange({ fields: { ...form.fields, [name]: text } })}
+      {fieldsAsked(channel, form).map((field) => (
+        <Entry
+          key={field.name}
+          field={field}
+          value={form.fields[field.name] ?? ""}
+          isConfigured={channel.isConfigured}
+          onChange={(text) => onChange({ fields: { ...form.fields, [field.name]: text } })}
         />
       ))}
       <div class="setup-acts">
@@ -100,3 +96,39 @@ function Connect({ form, token, channel, onChange }: ChannelStepProps & { channe
     </>
   );
 }
+
+interface EntryProps {
+  readonly field: Channel["fields"][number];
+  readonly value: string;
+  readonly isConfigured: boolean;
+  readonly onChange: (text: string) => void;
+}
+
+/** One question: a choice where the values are known, a line for anything else. */
+function Entry({ field, value, isConfigured, onChange }: EntryProps) {
+  const { isSecret, isOptional, hint, type, options = type === "flag" ? flags : null } = field;
+  const label = isOptional ? `${field.label} (optional)` : field.label;
+  if (options !== null)
+    return (
+      <Choice
+        label={label}
+        value={value}
+        options={isConfigured || field.initial === undefined ? ["", ...options] : options}
+        none={isConfigured ? "as it is" : "not set"}
+        onChange={onChange}
+      />
+    );
+  const kept = isSecret ? "One is stored; leave empty to keep it" : "Leave empty to keep it";
+  return (
+    <Line
+      label={label}
+      value={value}
+      isSecret={isSecret}
+      placeholder={isConfigured ? kept : ""}
+      {...(hint !== undefined && { hint })}
+      onChange={onChange}
+    />
+  );
+}
+
+const flags = ["true", "false"];

@@ -82,15 +82,32 @@ export const agentOf = ({ name, purpose, aliases }: Form) => ({
   aliases: partsOf(aliases, /,/u),
 });
 
-export function channelOf(form: Form, id: string | null): object | null {
-  const entered = Object.entries(form.fields).flatMap(([name, text]) =>
-    text.trim() === "" ? [] : [[name, text.trim()] as const],
-  );
-  return id === null || entered.length === 0 ? null : { id, fields: Object.fromEntries(entered) };
+export type Channel = SetupState["channels"][number];
+
+/** What is offered for an account that is new. */
+export const offeredOf = ({ isConfigured, fields }: Channel): Form["fields"] =>
+  isConfigured
+    ? {}
+    : Object.fromEntries(fields.flatMap(({ name, initial }) => (initial ? [[name, initial]] : [])));
+
+/** The fields whose condition is met; of a configured account, the daemon knows more. */
+export const fieldsAsked = ({ fields, isConfigured }: Channel, form: Form): Channel["fields"] =>
+  fields.filter(({ when }) => {
+    const chosen = when === undefined ? "" : (form.fields[when.field] ?? "");
+    return when === undefined || chosen === when.is || (isConfigured && chosen === "");
+  });
+
+export function channelOf(form: Form, channel: Channel | undefined): object | null {
+  if (channel === undefined) return null;
+  const entered = fieldsAsked(channel, form).flatMap(({ name }) => {
+    const text = form.fields[name]?.trim() ?? "";
+    return text === "" ? [] : [[name, text] as const];
+  });
+  return entered.length === 0 ? null : { id: channel.id, fields: Object.fromEntries(entered) };
 }
 
 /** All answers, as they are planned and written. */
-export const answersOf = (form: Form, channel: string | null) => ({
+export const answersOf = (form: Form, channel: Channel | undefined) => ({
   agent: agentOf(form),
   driver: driverOf(form),
   ...(isModel(form.kind) && form.key.trim() !== "" && { key: form.key.trim() }),

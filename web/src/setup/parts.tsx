@@ -73,6 +73,33 @@ export function Line({ label, value, onChange, hint, placeholder, isSecret, opti
   );
 }
 
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly options: readonly string[];
+  /** What the empty value is called. */
+  readonly none: string;
+}
+
+export function Choice({ label, value, onChange, options, none }: ChoiceProps) {
+  const id = useId();
+  return (
+    <div class="setup-line">
+      <label for={id}>{label}</label>
+      <div class="field">
+        <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          {options.map((option) => (
+            <option key={option} value={option}>
+              {option === "" ? none : option}
+            </option>
+          ))}
+        </select>
+      </div>
+    </div>
+  );
+}
+
 export type Outcome =
   | { readonly state: "ok" | "warn" | "bad"; readonly text: string }
   | { readonly state: "wait"; readonly text: string };

@@ -4,6 +4,7 @@
  * Loads recordings, runs rules on them while they are typed, and passes frames on as they come.
  * Only the newest run counts: an overtaken one is aborted at the daemon as well.
  */
+import type { SetupPlanAnswer } from "../../../src/daemon/api-types/setup.ts";
 import type { TuneFrame } from "../../../src/daemon/api-types/tune.ts";
 import type {
   WhatIfApplied,
@@ -99,8 +100,15 @@ export const bothLadders = (
   signal: AbortSignal,
 ) => ask("/api/what-if/ladders", { token, body, signal }) as Promise<WhatIfLadders>;
 
-export const applyRules = (token: string, rules: string) =>
-  ask("/api/what-if/apply", { token, body: { rules } }) as Promise<WhatIfApplied>;
+export const planRules = (token: string, rules: string) =>
+  ask("/api/what-if/plan", { token, body: { rules } }) as Promise<SetupPlanAnswer>;
 
-export const undoRules = (token: string, undo: string) =>
+/** Writes what `plan` showed. */
+export const applyRules = (token: string, rules: string, plan: SetupPlanAnswer) =>
+  ask("/api/what-if/apply", {
+    token,
+    body: { rules, token: plan.token },
+  }) as Promise<WhatIfApplied>;
+
+export const undoRules = (token: string, undo: WhatIfApplied["undo"]) =>
   ask("/api/what-if/undo", { token, body: { undo } }) as Promise<{ readonly rules: string }>;

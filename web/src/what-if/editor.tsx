@@ -3,9 +3,12 @@
  * with a mistake carries a mark.
  */
 import { useMemo, useState } from "preact/hooks";
+import type { SetupPlanAnswer } from "../../../src/daemon/api-types/setup.ts";
 import type { WhatIfEdit, WhatIfProblem } from "../../../src/daemon/api-types/what-if.ts";
 import { shownText } from "../lib/sanitize.ts";
+import { Diff as FileDiff } from "../setup/diff.tsx";
 import { Icon } from "../ui/icons.tsx";
+import "../styles/setup.css";
 import { addedLines, diffLines, folded } from "./diff.ts";
 
 interface EditorProps {
@@ -16,11 +19,15 @@ interface EditorProps {
   readonly isOurs: boolean;
   readonly busy: boolean;
   readonly onText: (text: string) => void;
+  /** What applying changes in the file; null: it was not asked. */
+  readonly plan: SetupPlanAnswer | null;
   readonly onApply: () => void;
+  readonly onWrite: () => void;
+  readonly onLeave: () => void;
 }
 
 export function Editor(props: EditorProps) {
-  const { base, text, edits, problems, isOurs, busy, onText, onApply } = props;
+  const { base, text, edits, problems, isOurs, busy, plan, onText, onApply } = props;
   const [asDiff, setAsDiff] = useState(false);
   const count = edits.length;
   const canApply = isOurs && !busy && problems.length === 0 && count > 0 && text !== base;
@@ -40,6 +47,23 @@ export function Editor(props: EditorProps) {
         <span class="end">{count === 1 ? "1 change" : `${count} changes`}</span>
       </header>
       {asDiff ? <Diff base={base} text={text} /> : <Lines {...props} />}
+      {plan !== null && (
+        <div class="plan">
+          <p class="setup-hint">
+            <bdi>{plan.path}</bdi>
+            {plan.exists ? "" : " (new)"}
+          </p>
+          <FileDiff lines={plan.lines} />
+          <div class="setup-acts">
+            <button type="button" class="btn primary" disabled={busy} onClick={props.onWrite}>
+              Write
+            </button>
+            <button type="button" class="btn quiet" onClick={props.onLeave}>
+              Leave it
+            </button>
+          </div>
+        </div>
+      )}
       <div class="foot">
         <Verdict problems={problems} count={count} isOurs={isOurs} />
         <button
@@ -50,7 +74,12 @@ export function Editor(props: EditorProps) {
         >
           Reset
         </button>
-        <button type="button" class="btn primary" disabled={!canApply} onClick={onApply}>
+        <button
+          type="button"
+          class="btn primary"
+          disabled={!canApply || plan !== null}
+          onClick={onApply}
+        >
           Apply
         </button>
       </div>

@@ -99,6 +99,7 @@ const listChannels = {
         description: text,
         local: z.boolean(),
         textLimit: count,
+        textUnit: z.enum(["utf16", "codepoints", "bytes"]),
         capabilities: z.looseObject({}),
         accounts: z.array(
           connectionSchema.extend({
@@ -170,6 +171,7 @@ export function statusRoutes({ add }: Endpoints, deps: RouteDeps): void {
       description: channel.meta.description,
       local: channel.local,
       textLimit: channel.textLimit,
+      textUnit: channel.textUnit ?? "utf16",
       capabilities: { ...channel.capabilities },
       accounts: connections
         .filter((connection) => connection.channel === channel.id)

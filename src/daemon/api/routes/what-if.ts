@@ -8,6 +8,7 @@ import { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import { measures } from "../../../domain/quality/folds.ts";
+import { setupPlanSchema } from "../../api-types/setup.ts";
 import { type TuneFrame, tuneFrameSchema } from "../../api-types/tune.ts";
 import {
   type WhatIfFrame,
@@ -64,11 +65,19 @@ const explain = {
   answer: whatIfLaddersSchema,
   refuses,
 } as const;
+const plan = {
+  method: "post",
+  path: "/api/what-if/plan",
+  summary: "What rules would change in the config file",
+  body: z.strictObject({ rules }),
+  answer: setupPlanSchema,
+  refuses,
+} as const;
 const apply = {
   method: "post",
   path: "/api/what-if/apply",
-  summary: "Applies rules as config overrides",
-  body: z.strictObject({ rules }),
+  summary: "Writes rules to the config file",
+  body: z.strictObject({ rules, token: shortText.describe("of the plan") }),
   answer: whatIfAppliedSchema,
   refuses,
 } as const;
@@ -76,7 +85,7 @@ const undo = {
   method: "post",
   path: "/api/what-if/undo",
   summary: "Undoes the last application",
-  body: z.strictObject({ undo: shortText }),
+  body: z.strictObject({ undo: whatIfAppliedSchema.shape.undo }),
   answer: whatIfAppliedSchema.pick({ rules: true }),
   refuses,
 } as const;
@@ -143,8 +152,9 @@ export function whatIfRoutes(endpoints: Endpoints, { whatIf, tuneLabels, log }: 
   add(explain, ({ context, body: { recording: id, rules: written, n } }) =>
     whatIf.ladders(id, written, n, context.req.raw.signal),
   );
-  add(apply, ({ body: { rules: written } }) => whatIf.apply(written));
-  add(undo, ({ body: { undo: id } }) => whatIf.undo(id));
+  add(plan, ({ body: { rules: written } }) => whatIf.plan(written));
+  add(apply, ({ body: { rules: written, token } }) => whatIf.apply(written, token));
+  add(undo, ({ body: { undo: written } }) => whatIf.undo(written));
 }
 
 interface Failed {

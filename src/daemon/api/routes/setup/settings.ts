@@ -10,7 +10,12 @@ import { refusing } from "./setup.ts";
 const refuses = ["bad-request", "conflict"] as const;
 const change = {
   path: z.string().min(1).max(limits.labelUnitsMax).describe("as listed"),
-  value: z.string().max(65_536).describe("JSON5"),
+  value: z.string().max(65_536).nullable().describe("JSON5; null: it is taken out of the file"),
+  add: z
+    .string()
+    .max(limits.labelUnitsMax)
+    .optional()
+    .describe("the name of a new entry of the map at `path`; empty: a new item of the list there"),
 };
 const token = z.string().max(64);
 
@@ -41,7 +46,10 @@ const undo = {
   method: "post",
   path: "/api/config/undo",
   summary: "Puts back the copy that a write made",
-  body: z.strictObject({ copy: z.string().max(4_096), token: token.describe("of the write") }),
+  body: z.strictObject({
+    copy: z.string().max(4_096).nullable(),
+    token: token.describe("of the write"),
+  }),
   answer: setupWrittenSchema,
   refuses,
 } as const;
