@@ -13,6 +13,7 @@ import { openUploads } from "../../../src/adapters/media/uploads.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds } from "../../../src/adapters/system/ids.ts";
 import { createApp } from "../../../src/daemon/api/app.ts";
+import { createConfigChanges } from "../../../src/daemon/config-edit/changes.ts";
 import { knownHosts } from "../../../src/daemon/http/allowed-hosts.ts";
 import { createClientAddresses } from "../../../src/daemon/http/client-address.ts";
 import { listen } from "../../../src/daemon/http/server.ts";
@@ -55,6 +56,14 @@ export async function startSmallServer() {
   const metrics = createMetrics({ clock, status: runtime.status, version: "0.0.0-test" });
   events.add(metrics.listener);
   const read = () => readToken(stateDir);
+  const changes = createConfigChanges({
+    clock,
+    env: {},
+    stateDir,
+    path: join(stateDir, "earshot.json5"),
+    config: () => defaultConfig,
+    parse: {},
+  });
   const hooks = new Map<string, ChannelHook>();
   const orders = new Map<number, InspectRequest>();
   const inspector = createInspector({
@@ -126,6 +135,7 @@ export async function startSmallServer() {
       channels: new Map(),
       drivers: new Map(),
       layers: { overrides: () => [] },
+      changes,
     }),
     roomViews: createRoomViews({
       store,
@@ -140,6 +150,7 @@ export async function startSmallServer() {
       config: () => defaultConfig,
       ids,
       layers: { overrides: () => [], set: refused, unset: async () => [] },
+      changes,
     }),
     tuneLabels: createTuneLabels({ store, config: () => defaultConfig }),
     inspector,

@@ -56,8 +56,17 @@ class Direction implements Flow {
   }
 }
 
-/** Starts a proxy on a free port. */
-export async function startTcpProxy(target: { readonly port: number }): Promise<TcpProxy> {
+/** The length of the first whole line of what came; 0: there is none yet. */
+const lineLength = (data: Buffer): number => data.indexOf(10) + 1;
+
+/**
+ * Starts a proxy on a free port.
+ * @param unitLength what is a line on this wire: the length of the first whole one, or 0
+ */
+export async function startTcpProxy(
+  target: { readonly port: number },
+  unitLength: (data: Buffer) => number = lineLength,
+): Promise<TcpProxy> {
   const [toServer, toClient] = [new Direction(), new Direction()];
   const pairs = new Set<readonly [Socket, Socket]>();
   const state = { isCut: false, connects: 0, hung: null as Promise<void> | null };
@@ -79,8 +88,9 @@ export async function startTcpProxy(target: { readonly port: number }): Promise<
     };
     toServer.targets.add(upstream);
     toClient.targets.add(client);
-    pump(client, upstream, toServer, () => state.hung, end);
-    pump(upstream, client, toClient, () => state.hung, end);
+    const shared = { unitLength, hung: () => state.hung, end };
+    pump(client, upstream, toServer, shared);
+    pump(upstream, client, toClient, shared);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -122,8 +132,15 @@ function pump(
   from: Socket,
   to: Socket,
   flow: Direction,
-  hung: () => Promise<void> | null,
-  end: () => void,
+  {
+    unitLength,
+    hung,
+    end,
+  }: {
+    readonly unitLength: (data: Buffer) => number;
+    readonly hung: () => Promise<void> | null;
+    readonly end: () => void;
+  },
 ): void {
   let rest: Buffer<ArrayBufferLike> = Buffer.alloc(0);
   let held: Buffer | null = null;
@@ -148,9 +165,9 @@ function pump(
   };
   from.on("data", (data) => {
     rest = Buffer.concat([rest, data]);
-    for (let cut = rest.indexOf(10); cut >= 0; cut = rest.indexOf(10)) {
-      const line = Buffer.from(rest.subarray(0, cut + 1));
-      rest = rest.subarray(cut + 1);
+    for (let length = unitLength(rest); length > 0; length = unitLength(rest)) {
+      const line = Buffer.from(rest.subarray(0, length));
+      rest = rest.subarray(length);
       working = working.then(() => pass(line));
     }
   });
