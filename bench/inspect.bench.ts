@@ -166,7 +166,7 @@ async function compare(): Promise<void> {
       variants.slice(1).map((one) => [`${one} over compiled out`, round(over(one), 3)]),
     ),
   });
-  assertRatio("nobody looking over compiled out", over("nobody looks"), short ? 0.8 : 0.95);
+  assertRatio("nobody looking over compiled out", over("nobody looks"), 0.95);
 }
 
 const [as, variant, file] = process.argv.slice(2);

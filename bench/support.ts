@@ -109,9 +109,14 @@ export function report(result: Report): void {
   process.stdout.write(`${JSON.stringify({ ...result, short, node: process.version })}\n`);
 }
 
-/** Fails the bench when a ratio inside this run is out of bounds. */
+/**
+ * Fails the bench when a ratio inside this run is below `min`. A short run on a busy machine is
+ * coarse: it only has to come within two thirds of it.
+ */
 export function assertRatio(name: string, value: number, min: number): void {
-  if (!(value >= min)) throw new Error(`${name} is ${value.toFixed(2)}, expected at least ${min}`);
+  const least = short ? (min * 2) / 3 : min;
+  if (!(value >= least))
+    throw new Error(`${name} is ${value.toFixed(2)}, expected at least ${least.toFixed(2)}`);
 }
 
 /** Rounded for people. */

@@ -21,7 +21,7 @@ const aside = { mentions: [{ id: "zoe" }] };
 const configText = `{
   agents: { list: [{ id: "main", driver: { kind: "guide" } }] },
   channels: { webhook: {} },
-  messages: { inbound: { debounceMs: 300 } },
+  messages: { inbound: { debounceMs: 1500 } },
   workers: { loopMs: 60000 },
 }`;
 

@@ -65,9 +65,11 @@ test("the name that people use is found, as rules that nobody applied", async ()
 
 test("its rules decide as it said when they are applied", async () => {
   const { rules } = foundIn(await tuned());
-  const applied = await call(daemon, "/api/what-if/apply", { rules });
+  const plan = await call(daemon, "/api/what-if/plan", { rules });
+  const { token } = (await plan.json()) as { token: string };
+  const applied = await call(daemon, "/api/what-if/apply", { rules, token });
   expect(applied.status).toBe(200);
-  const { undo } = (await applied.json()) as { undo: string };
+  const { undo } = (await applied.json()) as { undo: unknown };
   expect(await say(daemon, "applied", "ann", "navi, and now?")).toBe("engage alias");
   expect((await call(daemon, "/api/what-if/undo", { undo })).status).toBe(200);
 });
