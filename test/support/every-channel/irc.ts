@@ -12,7 +12,8 @@ export async function ircPlatform(rooms: number): Promise<StormPlatform> {
   const ann = await IrcPerson.connect(server.port, "ann");
   const names = Array.from({ length: rooms }, (_, n) => `#room${n}`);
   for (const name of names) {
-    await ann.join(name);
+    const answer = await ann.ask(`JOIN ${name}`);
+    if (!answer.some((line) => line.includes(" 366 "))) throw new Error(answer.join("; "));
     // What is said while the bot is away can be read back.
     await ann.ask(`MODE ${name} +H 50:1d`);
   }

@@ -156,7 +156,7 @@ function inspircdConfig(options: InspircdOptions): string {
 <sslprofile name="tls" provider="gnutls" certfile="${cert}" keyfile="${key}">
 <connect allow="*" ${password === undefined ? "" : `password="${password}"`} fakelag="no"
   threshold="1000" commandrate="1000000"
-  resolvehostnames="no" timeout="20" pingfreq="120" localmax="200" globalmax="200">
+  resolvehostnames="no" timeout="20" pingfreq="120" localmax="200" globalmax="200" maxchans="200">
 <class name="all" commands="*" privs="*" usermodes="*" chanmodes="*">
 <type name="Root" classes="all"><oper name="root" password="root" host="*@*" type="Root">
 <performance softlimit="400" somaxconn="128">
