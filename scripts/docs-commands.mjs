@@ -179,7 +179,8 @@ async function followChannels() {
   const write = (line) => fakes[0].child.stdin.write(`${line}\n`);
   for (const fake of fakes) fake.child.stdin.write("ann: hello\n");
   for (const page of onChannels) {
-    await page.before?.({ ...inClone, say: write });
+    const run = (command, args) => start(command, args, clone);
+    await page.before?.({ ...inClone, say: write, run });
     await follow(page, { port: daemon.port });
   }
   await daemon.stop();

@@ -2,6 +2,9 @@
 // `swap` replaces what a page cannot know, such as the id of a group; `codes` allows further exit codes
 // of a line; `before` prepares the folder or the daemon.
 
+import { once } from "node:events";
+import { createServer } from "node:net";
+
 const stop = "timeout --preserve-status -s INT 4";
 
 /** `npm start` is running already; the rest of the README follows. */
@@ -151,6 +154,28 @@ export const onChannels = [
   },
   { path: "docs/channels/webhook.md" },
   {
+    // Libera Chat is an ngircd on this machine; the config is that of nobody else.
+    path: "docs/channels/README.md",
+    before: async ({ write, run }) => {
+      const port = await freePort();
+      const lines = ["[Global]", "Name = irc.test", "Listen = 127.0.0.1", `Ports = ${port}`];
+      write(
+        "ngircd.conf",
+        [...lines, "[Options]", "DNS = no", "Ident = no", "PAM = no", ""].join("\n"),
+      );
+      write("irc-port", String(port));
+      const ircd = run("/usr/sbin/ngircd", ["-n", "-f", "ngircd.conf"]);
+      await ircd.until(/listening/iu);
+    },
+    swap: [
+      [
+        /^IRC_HOST=\S+/u,
+        'EARSHOT_STATE_DIR="$(mktemp -d)" IRC_HOST=127.0.0.1 IRC_PORT=$(cat irc-port) IRC_TLS=false',
+      ],
+    ],
+    finds: [[/add irc/u, [/the bot is scout/u, /#coffee/u, /wrote /u]]],
+  },
+  {
     path: "docs/guide/turns.md",
     before: async ({ say, printed }) => {
       for (const n of [1, 2]) {
@@ -168,6 +193,16 @@ export const onChannels = [
     ],
   },
 ];
+
+/** A port of this machine that nobody listens on. */
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
 
 const smallPicture =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
