@@ -24,6 +24,7 @@ export const logTable: readonly LogEvent[] = [
     ["daemon.ready", "It listens and takes messages."],
     ["daemon.stopping", "A signal came: it lets turns and sends finish. The next one ends it."],
     ["daemon.stopped", "It has closed everything."],
+    ["matrix.joined", "The bot entered a room, by invitation or after an upgrade: room."],
     ["decision", "A message was decided: key, rule, author, message id."],
     ["dropped", "A message will never reach the agent, and why."],
     [
@@ -168,6 +169,13 @@ export const logTable: readonly LogEvent[] = [
     ["whatsapp.body-unreadable", "Meta posted what is no JSON, which is skipped: error."],
     ["whatsapp.other-number", "Meta posted for another number of the app: phoneNumberId."],
     ["whatsapp.unreadable", "Meta posted something of an unknown form, which is skipped: what."],
+    ["matrix.encrypted", "Something was said in an encrypted room, and cannot be read: room."],
+    [
+      "matrix.event-unreadable",
+      "The homeserver sent an event that has not the form of one: field.",
+    ],
+    ["matrix.history-unread", "A room could not be read back: room, why."],
+    ["matrix.join-refused", "The homeserver did not let the bot into a room: room, why."],
     ["xmpp.intake-closed", "Messages wait because the intake accepts nothing."],
     ["xmpp.join-refused", "A room did not let the bot in: room, why."],
     ["xmpp.room-lost", "The bot was removed from a room; it comes back: room, why."],
@@ -232,6 +240,15 @@ export const logTable: readonly LogEvent[] = [
     ],
     ["bridge.update-refused", "An update of a bot could not be accepted and is skipped."],
     ["irc.event-refused", "A message could not be accepted and is skipped."],
+    ["matrix.event-refused", "A message could not be accepted and is skipped."],
+    [
+      "matrix.cursor-unreadable",
+      "The stored position is not readable; the account begins with what is new.",
+    ],
+    [
+      "matrix.position-refused",
+      "The homeserver does not know the stored position; what was said since is lost: why.",
+    ],
     ["xmpp.event-refused", "A message could not be accepted and is skipped."],
     [
       "xmpp.cursor-unreadable",

@@ -52,6 +52,10 @@ export const limits = {
   discordMissedMax: 2_000,
   /** Occupants of one XMPP room. */
   xmppOccupantsMax: 20_000,
+  /** Rooms, names and newest events of a Matrix account that it knows about. */
+  matrixRoomsMax: 10_000,
+  matrixNamesMax: 50_000,
+  matrixEventsMax: 10_000,
   /** Rooms of one IRC account, and lines that come before it knows where it stopped listening. */
   ircRoomsMax: 200,
   ircEarlyLinesMax: 20_000,

@@ -8,6 +8,7 @@ import type { ChannelDefinition } from "../../domain/ports/index.ts";
 import { discordChannel } from "./discord/channel.ts";
 import { imessageChannel } from "./imessage/channel.ts";
 import { ircChannel } from "./irc/channel.ts";
+import { matrixChannel } from "./matrix/channel.ts";
 import { signalChannel } from "./signal/channel.ts";
 import { slackChannel } from "./slack/channel.ts";
 import { telegramChannel } from "./telegram/channel.ts";
@@ -18,6 +19,7 @@ import { xmppChannel } from "./xmpp/channel.ts";
 export const platformChannels: readonly ChannelDefinition[] = [
   telegramChannel as ChannelDefinition,
   ircChannel as ChannelDefinition,
+  matrixChannel as ChannelDefinition,
   discordChannel as ChannelDefinition,
   slackChannel as ChannelDefinition,
   whatsappChannel as ChannelDefinition,

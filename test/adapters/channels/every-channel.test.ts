@@ -7,6 +7,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { discordPlatform } from "../../support/every-channel/discord.ts";
 import { ircPlatform } from "../../support/every-channel/irc.ts";
+import { matrixPlatform } from "../../support/every-channel/matrix.ts";
 import type { StormPlatform } from "../../support/every-channel/platform.ts";
 import { signalPlatform } from "../../support/every-channel/signal.ts";
 import { slackPlatform } from "../../support/every-channel/slack.ts";
@@ -26,11 +27,12 @@ test("every reply is in the room of its line, none is lost, none is doubled unle
   onTestFinished(async () => {
     for (const platform of opened) await platform.close();
   });
-  opened.push(await telegramPlatform(roomsOf(20, 350)));
+  opened.push(await telegramPlatform(roomsOf(20, 300)));
   opened.push(await slackPlatform(roomsOf(10, 150)));
   opened.push(await discordPlatform(roomsOf(10, 150)));
   opened.push(await whatsappPlatform(roomsOf(10, 150)));
   opened.push(await signalPlatform(roomsOf(10, 120)));
+  opened.push(await matrixPlatform(roomsOf(10, 50)));
   if (missingProsody === "") opened.push(await xmppPlatform(roomsOf(5, 40)));
   if (missingPackages("inspircd") === "") opened.push(await ircPlatform(roomsOf(5, 40)));
   const report = await storm({
