@@ -6,6 +6,7 @@
 import { expect, inject, onTestFinished, test } from "vitest";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { discordPlatform } from "../../support/every-channel/discord.ts";
+import { imessagePlatform } from "../../support/every-channel/imessage.ts";
 import { ircPlatform } from "../../support/every-channel/irc.ts";
 import { matrixPlatform } from "../../support/every-channel/matrix.ts";
 import type { StormPlatform } from "../../support/every-channel/platform.ts";
@@ -27,11 +28,12 @@ test("every reply is in the room of its line, none is lost, none is doubled unle
   onTestFinished(async () => {
     for (const platform of opened) await platform.close();
   });
-  opened.push(await telegramPlatform(roomsOf(20, 300)));
+  opened.push(await telegramPlatform(roomsOf(20, 250)));
   opened.push(await slackPlatform(roomsOf(10, 150)));
   opened.push(await discordPlatform(roomsOf(10, 150)));
   opened.push(await whatsappPlatform(roomsOf(10, 150)));
   opened.push(await signalPlatform(roomsOf(10, 120)));
+  opened.push(await imessagePlatform(roomsOf(10, 50)));
   opened.push(await matrixPlatform(roomsOf(10, 50)));
   if (missingProsody === "") opened.push(await xmppPlatform(roomsOf(5, 40)));
   if (missingPackages("inspircd") === "") opened.push(await ircPlatform(roomsOf(5, 40)));

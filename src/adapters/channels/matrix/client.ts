@@ -5,7 +5,7 @@
  * what it read is durable. Every request has a time limit, its answer a size limit and a form. The
  * library is loaded with the first call.
  */
-import type { MatrixClient as Sdk } from "matrix-js-sdk";
+import type { IHttpOpts, MatrixHttpApi } from "matrix-js-sdk";
 import type { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
@@ -65,8 +65,17 @@ const silent = {
   getChild: () => silent,
 };
 
-async function open({ homeserver, accessToken }: MatrixAccountConfig): Promise<Sdk> {
-  const { createClient } = await loadPackage(matrixPackage, () => import("matrix-js-sdk"));
+type Http = MatrixHttpApi<IHttpOpts & { onlyData: true }>;
+
+/**
+ * Resolves to what makes the library's requester, one for each call: all calls of one listen to the same
+ * abort signal, of which Node warns from the eleventh at once.
+ */
+async function open({ homeserver, accessToken }: MatrixAccountConfig): Promise<() => Http> {
+  const { MatrixHttpApi: Api, TypedEventEmitter } = await loadPackage(
+    matrixPackage,
+    () => import("matrix-js-sdk"),
+  );
   const http = createHttpClient({ allowPrivate: [new URL(homeserver).origin] });
   const fetchFn = async (resource: URL | Request | string, init?: RequestInit) => {
     const { status, headers, body } = await http.fetch(String(resource), {
@@ -84,11 +93,19 @@ async function open({ homeserver, accessToken }: MatrixAccountConfig): Promise<S
     );
     return new Response(body.length === 0 ? null : Buffer.from(body), { status, headers: kept });
   };
-  return createClient({ baseUrl: homeserver, accessToken, fetchFn, logger: silent });
+  const options = {
+    baseUrl: homeserver,
+    prefix: apiPrefix,
+    accessToken,
+    fetchFn,
+    logger: silent,
+    onlyData: true,
+  } as const;
+  return () => new Api(new TypedEventEmitter(), { ...options });
 }
 
 export function createMatrixClient(config: MatrixAccountConfig): MatrixClient {
-  let opening: Promise<Sdk> | undefined;
+  let opening: Promise<() => Http> | undefined;
   return {
     async call(method, path, options, schema) {
       const { what, signal, kind = "call", query, body, headers, prefix = apiPrefix } = options;
@@ -99,11 +116,11 @@ export function createMatrixClient(config: MatrixAccountConfig): MatrixClient {
         );
       if (signal.aborted) throw cancelled();
       opening ??= open(config);
-      const sdk = await opening;
+      const http = (await opening)();
       const limit = deadline(signal, options.msMax ?? callMsMax);
       try {
-        const answer: unknown = await sdk.http.authedRequest(
-          method as Parameters<typeof sdk.http.authedRequest>[0],
+        const answer: unknown = await http.authedRequest(
+          method as Parameters<typeof http.authedRequest>[0],
           path,
           { ...query },
           body,

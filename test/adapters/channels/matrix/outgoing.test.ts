@@ -56,6 +56,17 @@ test("a send whose answer is lost is repeated with the same transaction id and s
   expect(sent()).toHaveLength(2);
 });
 
+test("many sends at once are all there, and Node warns of nothing", async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on("warning", note);
+  onTestFinished(() => void process.off("warning", note));
+  const { text, sent } = await rig();
+  await Promise.all(Array.from({ length: 40 }, (_, n) => text(`t:${n}`, `number ${n}`)));
+  expect(sent()).toHaveLength(40);
+  expect(warnings).toEqual([]);
+});
+
 test("of a text in parts, those that arrived are not sent again", async () => {
   const { server, text, sent } = await rig();
   const long = Array.from({ length: 4_000 }, (_, n) => `word${n}`).join(" ");
