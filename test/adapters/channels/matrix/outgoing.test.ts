@@ -61,8 +61,13 @@ test("many sends at once are all there, and Node warns of nothing", async () => 
   const note = (warning: Error) => warnings.push(warning);
   process.on("warning", note);
   onTestFinished(() => void process.off("warning", note));
-  const { text, sent } = await rig();
-  await Promise.all(Array.from({ length: 40 }, (_, n) => text(`t:${n}`, `number ${n}`)));
+  const { channel, route, sent } = await rig();
+  const send = (n: number) => {
+    const own = new AbortController().signal;
+    const request = { route, id: `t:${n}`, text: `number ${n}`, signal: own };
+    return channel.outbound.sendText(request);
+  };
+  await Promise.all(Array.from({ length: 40 }, (_, n) => send(n)));
   expect(sent()).toHaveLength(40);
   expect(warnings).toEqual([]);
 });
