@@ -2,8 +2,10 @@
  * Permissions that wait for an owner
  * ==================================
  * When a policy leaves an agent's action to an owner, the turn's room gets one line with a short
- * id, and `/approve` answers it. Silence never grants: a request ends as refused with its turn,
- * however the turn ends. Requests live in memory only, as does the agent that waits for the answer.
+ * id, and `/approve` answers it: typed, or pressed where the channel has buttons. A button's label is the
+ * command itself, so a press orders what that person's text would order, and nothing else. Silence never
+ * grants: a request ends as refused with its turn, however the turn ends. Requests live in memory only, as
+ * does the agent that waits for the answer.
  */
 import { z } from "zod";
 import { limits } from "../../domain/limits.ts";
@@ -58,6 +60,7 @@ interface Waiting {
 
 const shownUnitsMax = 200;
 const idLength = 4;
+const answers: readonly PermissionAnswer[] = ["once", "always", "deny"];
 const requestSchema = z.object({ kind: z.string(), title: z.string() });
 
 export function createApprovals({ clock, ids, log, say }: ApprovalPorts): Approvals {
@@ -84,12 +87,11 @@ export function createApprovals({ clock, ids, log, say }: ApprovalPorts): Approv
     const { route, conv, key } = turn;
     const at = clock.now();
     const what = oneLine(`${kind}: ${title}`, shownUnitsMax).replaceAll("`", "'");
-    const text =
-      `The agent asks an owner whether it may do this:\n\`${what}\`\n` +
-      `\`/approve ${id} once\`, \`always\` or \`deny\``;
+    const question = `The agent asks an owner whether it may do this:\n\`${what}\``;
     const body: TextBody = {
       route,
-      text,
+      text: `${question}\n\`/approve ${id} once\`, \`always\` or \`deny\``,
+      choices: { text: question, options: answers.map((word) => `/approve ${id} ${word}`) },
       replyTo: null,
       quote: false,
       expiresAt: at + turn.ageMsMax,

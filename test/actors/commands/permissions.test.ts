@@ -46,6 +46,23 @@ describe("a permission that is left to an owner", () => {
     await world.runtime.stop();
   });
 
+  test("is asked with buttons where there are any, whose labels are the commands", async () => {
+    const world = await asking();
+    world.takesExtras = true;
+    await world.talk("clean up", { direct: true });
+    const labels = /^<(\/approve (\w{4}) once)\|\/approve \2 always\|\/approve \2 deny>$/;
+    const [, once = ""] = labels.exec(texts(world)[0] ?? "") ?? [];
+    expect(world.extras).toMatchObject([
+      {
+        text: expect.stringContaining("always"),
+        choices: { text: expect.stringMatching(/^The agent asks an owner.*\n`execute: .*`$/) },
+      },
+    ]);
+    await world.talk(once, { direct: true });
+    expect(texts(world)).toContain("reported: once");
+    await world.runtime.stop();
+  });
+
   test("may be answered from another room, and is listed where it was asked", async () => {
     const world = await asking();
     await world.talk("earshot, clean up");

@@ -1,0 +1,78 @@
+/**
+ * A whole daemon with one channel, whose agents ask: a program that speaks ACP and wants permission, or a
+ * module that offers a choice, or wants permission of anybody's turn. What became of a message can be asked for by its id.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { startDaemon } from "../../../src/daemon/daemon.ts";
+import { newFolder } from "./folder.ts";
+
+const program = join(import.meta.dirname, "../agents/acp-agent.mjs");
+const module = `
+export default async function* (turn) {
+  if (/offer/.test(turn.said))
+    yield { type: "choices", text: "Tea or coffee?", options: ["Tea", "Coffee"] };
+  else if (/permission/.test(turn.said)) {
+    const answer = await turn.askOwner({ kind: "execute", title: "rm -rf" });
+    yield { type: "text", text: "The owner said: " + answer };
+  } else yield { type: "text", text: "You chose: " + turn.said };
+}
+`;
+
+interface AskingOptions {
+  readonly agent: "acp" | "module";
+  /** `channels` of the config; every one has the account `default`. */
+  readonly channels: Readonly<Record<string, object>>;
+  /** With its channel in front; nobody else gives commands. */
+  readonly owner: string;
+}
+
+/** What was decided about a message. */
+interface Decided {
+  readonly decision: string;
+  readonly rule: string;
+}
+
+export async function startAsking({ agent, channels, owner }: AskingOptions) {
+  const stateDir = newFolder();
+  const acp = { kind: "acp", command: process.execPath, args: [program, ""] };
+  const driver = agent === "acp" ? acp : { kind: "module", module: "./a.mjs" };
+  const config = {
+    channels,
+    access: { groupPolicy: "open", dmPolicy: "open" },
+    commands: { ownerAllowFrom: [owner], allowFrom: { "*": [owner] } },
+    messages: { inbound: { debounceMs: 0 } },
+    agents: { list: [{ id: "main", name: "Scout", driver }] },
+  };
+  writeFileSync(join(stateDir, "a.mjs"), module);
+  writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config), { mode: 0o600 });
+  const quiet = { port: 0, workers: 0, env: process.env, writeLog: () => undefined };
+  const daemon = await startDaemon({ stateDir, ...quiet });
+  onTestFinished(() => daemon.stop({ drainMs: 0 }));
+  const get = async (path: string): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${daemon.token}` };
+    return (await fetch(`${daemon.base}/api/${path}`, { headers })).json();
+  };
+  const [channel] = Object.keys(channels);
+  const state = async () => {
+    const { channels: all } = (await get("channels")) as {
+      channels: readonly { id: string; accounts: readonly { state: string }[] }[];
+    };
+    return all.find(({ id }) => id === channel)?.accounts[0]?.state;
+  };
+  await expect.poll(state, { timeout: 15_000 }).toBe("live");
+  return {
+    base: daemon.base,
+    /** Waits until it is decided. */
+    async decided(id: string): Promise<Decided> {
+      const about = async () => {
+        const answer = await get(`why/${encodeURIComponent(id)}`);
+        const { why = [] } = answer as { why?: { recorded: Decided }[] };
+        return why.map(({ recorded }) => recorded);
+      };
+      await expect.poll(about, { timeout: 15_000 }).toHaveLength(1);
+      return (await about())[0] as Decided;
+    },
+  };
+}
