@@ -1,6 +1,7 @@
 /**
  * A whole daemon with one channel, whose agents ask: a program that speaks ACP and wants permission, or a
- * module that offers a choice, or wants permission of anybody's turn. What became of a message can be asked for by its id.
+ * module that offers a choice, and asks an owner in anybody's turn. What became of a message can be asked
+ * for by its id.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
