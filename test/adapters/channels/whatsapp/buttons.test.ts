@@ -1,0 +1,148 @@
+/**
+ * A whole daemon on WhatsApp that asks with buttons, which only direct chats have: a press counts as much as
+ * the same words of that person, and no more. A group is asked in words.
+ */
+import { expect, onTestFinished, test } from "vitest";
+import { startAsking } from "../../../support/daemon/asking-daemon.ts";
+import {
+  accessToken,
+  appSecret,
+  ownNumber,
+  phoneNumberId,
+  type SentMessage,
+  startWhatsAppServer,
+  verifyToken,
+} from "../../../support/whatsapp/whatsapp-server.ts";
+import { group } from "../../../support/whatsapp/whatsapp-world.ts";
+
+interface Reply {
+  readonly id: string;
+  readonly title: string;
+}
+
+interface Interactive {
+  readonly body: { readonly text: string };
+  readonly action: { readonly buttons: readonly { readonly reply: Reply }[] };
+}
+
+const ann = "16505551234";
+const bob = "16505559876";
+
+const askedIn = ({ body }: SentMessage) => body.interactive as Interactive | undefined;
+const wordsOf = (message: SentMessage): string =>
+  askedIn(message)?.body.text ?? (message.body.text as { body: string } | undefined)?.body ?? "";
+const repliesOf = (message: SentMessage): Reply[] =>
+  (askedIn(message)?.action.buttons ?? []).map(({ reply }) => reply);
+const labelsOf = (message: SentMessage) => repliesOf(message).map(({ title }) => title);
+
+async function started(agent: "acp" | "module") {
+  const server = await startWhatsAppServer();
+  onTestFinished(() => server.close());
+  const { apiRoot } = server;
+  const account = { phoneNumberId, accessToken, appSecret, verifyToken, apiRoot };
+  const channels = { whatsapp: { accounts: { default: account } } };
+  const daemon = await startAsking({ agent, channels, owner: `whatsapp:${ann}` });
+  server.callback = `${daemon.base}/hooks/whatsapp/default`;
+  const shown = (to: string, part: string) =>
+    server.sent.filter((one) => one.body.to === to && wordsOf(one).includes(part));
+  const post = (from: string, message: object): string => {
+    const id = server.wamid();
+    const timestamp = String(Math.floor(Date.now() / 1_000));
+    const contacts = [{ wa_id: from, profile: { name: from === ann ? "Ann" : "Bob" } }];
+    server.post({ contacts, messages: [{ from, id, timestamp, ...message }] });
+    return id;
+  };
+  return {
+    server,
+    daemon,
+    shown,
+    /** The number's first message to somebody that has these words. */
+    async answer(to: string, part: string): Promise<SentMessage> {
+      await expect.poll(() => shown(to, part).length, { timeout: 15_000 }).toBeGreaterThan(0);
+      return shown(to, part)[0] as SentMessage;
+    },
+    say: (from: string, body: string, more: object = {}) =>
+      post(from, { type: "text", text: { body }, ...more }),
+    press(from: string, asked: SentMessage, label: string): string {
+      const button_reply = repliesOf(asked).find(({ title }) => title === label);
+      const interactive = { type: "button_reply", button_reply };
+      const context = { from: ownNumber, id: asked.id };
+      return post(from, { type: "interactive", interactive, context });
+    },
+  };
+}
+
+const order = "/exec security=allowlist ask=on-miss";
+const idIn = (text: string) => /\/approve (\w{4}) once/.exec(text)?.[1] ?? "";
+
+test("a permission is given with a button, by an owner, once", async () => {
+  const { server, daemon, ...room } = await started("acp");
+  room.say(ann, order);
+  await room.answer(ann, "Exec: security allowlist, ask on-miss.");
+  room.say(ann, "do: ask execute");
+  const question = await room.answer(ann, "asks an owner");
+  expect(wordsOf(question)).toContain("execute: rm -rf");
+  const labels = labelsOf(question);
+  const id = idIn(labels[0] ?? "");
+  expect(labels).toEqual([`/approve ${id} once`, `/approve ${id} always`, `/approve ${id} deny`]);
+  const [once = "", , deny = ""] = labels;
+
+  server.twice = true;
+  const granted = await daemon.decided(room.press(ann, question, once));
+  expect(granted).toMatchObject({ decision: "command" });
+  await room.answer(ann, "Allowed once");
+  await room.answer(ann, '"optionId":"yes"');
+
+  room.press(ann, question, deny);
+  await room.answer(ann, "Nothing of that id waits for an answer.");
+  expect(room.shown(ann, "Allowed once")).toHaveLength(1);
+  expect(room.shown(ann, "Nothing of that id")).toHaveLength(1);
+  expect(room.shown(ann, "Refused")).toHaveLength(0);
+});
+
+test("a press by somebody who is no owner orders as little as their text", async () => {
+  const { daemon, ...room } = await started("module");
+  room.say(bob, "you need a permission");
+  const question = await room.answer(bob, "asks an owner");
+  const [once = "", always = ""] = labelsOf(question);
+  const said = await daemon.decided(room.say(bob, once));
+  expect(said.decision).not.toBe("command");
+  for (const label of [once, always])
+    expect(await daemon.decided(room.press(bob, question, label))).toMatchObject({
+      decision: said.decision,
+    });
+  room.say(ann, `/approve ${idIn(once)} deny`);
+  await room.answer(ann, "Refused");
+  await room.answer(bob, "The owner said: deny");
+});
+
+test("a group is asked in words, and only an owner answers", async () => {
+  const { daemon, ...room } = await started("acp");
+  const inGroup = { group_id: group };
+  room.say(ann, order, inGroup);
+  await room.answer(group, "Exec: security allowlist, ask on-miss.");
+  room.say(ann, "Scout, do: ask execute", inGroup);
+  const question = await room.answer(group, "asks an owner");
+  expect(labelsOf(question)).toEqual([]);
+  const id = idIn(wordsOf(question));
+  const refused = await daemon.decided(room.say(bob, `/approve ${id} once`, inGroup));
+  expect(refused.decision).not.toBe("command");
+  room.say(ann, `/approve ${id} deny`, inGroup);
+  await room.answer(group, "Refused");
+  await room.answer(group, '"optionId":"no"');
+  expect(room.shown(group, "Allowed")).toHaveLength(0);
+});
+
+test("a choice of the agent is answered with a button, and heard once", async () => {
+  const { server, daemon, ...room } = await started("module");
+  room.say(bob, "offer");
+  const question = await room.answer(bob, "Tea or coffee?");
+  expect(labelsOf(question)).toEqual(["Tea", "Coffee"]);
+  server.twice = true;
+  const pressed = room.press(bob, question, "Coffee");
+  expect(await daemon.decided(pressed)).toMatchObject({ decision: "engage" });
+  await room.answer(bob, "You chose: Coffee");
+  room.say(bob, "and that was all");
+  await room.answer(bob, "and that was all");
+  expect(room.shown(bob, "You chose: Coffee")).toHaveLength(1);
+});
