@@ -45,7 +45,7 @@ export class Invites {
   note(invited: WireSync["rooms"]["invite"]): void {
     if (this.#context.config.invites === "ignore") return;
     for (const [room, { invite_state }] of Object.entries(invited)) {
-      if (this.#refused.has(room) || this.#waiting.size >= waitingMax) continue;
+      if (this.#waiting.size >= waitingMax) continue;
       const ours = invite_state.events
         .flatMap((one) => strippedSchema.safeParse(one).data ?? [])
         .find(({ type, state_key }) => type === "m.room.member" && state_key === this.#rooms.self);
@@ -124,6 +124,7 @@ export class Invites {
       joinSchema,
     );
     this.#context.log("info", "matrix.joined", { room });
+    if (this.#refused.delete(room)) this.#onChange();
     if (direct === null) return;
     // The list is the account's own, and says which rooms are direct chats.
     const lists = this.#rooms.directsWith(room, direct);

@@ -163,6 +163,19 @@ test("an upgraded room is followed: the conversation keeps its id and answers go
   expect((await again.message(say(next, "later"))).chat.id).toBe(kitchen);
 });
 
+test("the new room of an upgrade may let the bot in only when somebody invites it", async () => {
+  const { channel, rooms, ann, scout, kitchen, say, server } = await rig();
+  const predecessor = { predecessor: { room_id: kitchen, event_id: "$last" } };
+  const next = rooms.room("kitchen", [ann], predecessor);
+  const tombstone = { body: "This room has been replaced", replacement_room: next };
+  rooms.state(kitchen, ann, "m.room.tombstone", "", tombstone);
+  await expect.poll(() => channel.states.at(-1)?.detail).toContain(next);
+  rooms.invite(next, ann, scout);
+  await server.until(() => rooms.membership(next, scout) === "join", "the bot follows");
+  expect((await channel.message(say(next, "after"))).chat.id).toBe(kitchen);
+  await expect.poll(() => channel.states.at(-1)?.detail).toBeUndefined();
+});
+
 test("a room that only claims to follow another one is a room of its own", async () => {
   const { channel, rooms, ann, scout, kitchen, say } = await rig();
   const mallory = rooms.person("mallory");
