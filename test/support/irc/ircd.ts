@@ -79,17 +79,33 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, "exit");
 }
 
+/** Another inspircd of the same network, which an operator of this one can CONNECT to and SQUIT. */
+interface Peer {
+  readonly name: string;
+  readonly linkPort: number;
+}
+
+interface InspircdStart {
+  readonly services?: boolean;
+  /** @default irc.test, 1TS */
+  readonly as?: { readonly name: string; readonly id: string };
+  readonly linkPort?: number;
+  readonly peer?: Peer;
+}
+
 /** A running inspircd; with `services`, atheme is linked to it. */
-export async function startInspircd(options: { readonly services?: boolean } = {}): Promise<Ircd> {
+export async function startInspircd(options: InspircdStart = {}): Promise<Ircd> {
   const folder = mkdtempSync(join(tmpdir(), "insp-"));
-  const [port, tlsPort, linkPort] = [await freePort(), await freePort(), await freePort()];
+  const [port, tlsPort] = [await freePort(), await freePort()];
+  const linkPort = options.linkPort ?? (await freePort());
+  const { as = { name: "irc.test", id: "1TS" }, peer } = options;
   const { cert, key } = certificateIn(folder);
   const file = join(folder, "inspircd.conf");
   const services = options.services === true;
   const configure = (password?: string) =>
     writeFileSync(
       file,
-      inspircdConfig({ folder, port, tlsPort, linkPort, cert, key, services, password }),
+      inspircdConfig({ folder, port, tlsPort, linkPort, cert, key, services, password, as, peer }),
     );
   configure();
   const begin = async () => {
@@ -115,7 +131,21 @@ export async function startInspircd(options: { readonly services?: boolean } = {
   };
 }
 
+/** Two inspircds that know each other, not yet linked. */
+export async function startInspircdPair(): Promise<readonly [Ircd, Ircd]> {
+  const [one, two] = [
+    { name: "irc.test", linkPort: await freePort() },
+    { name: "leaf.test", linkPort: await freePort() },
+  ];
+  return [
+    await startInspircd({ linkPort: one.linkPort, peer: two }),
+    await startInspircd({ as: { name: two.name, id: "2TS" }, linkPort: two.linkPort, peer: one }),
+  ];
+}
+
 interface InspircdOptions {
+  readonly as: { readonly name: string; readonly id: string };
+  readonly peer: Peer | undefined;
   readonly folder: string;
   readonly port: number;
   readonly tlsPort: number;
@@ -127,7 +157,7 @@ interface InspircdOptions {
 }
 
 function inspircdConfig(options: InspircdOptions): string {
-  const { folder, port, tlsPort, linkPort, cert, key, services, password } = options;
+  const { folder, port, tlsPort, linkPort, cert, key, services, password, as, peer } = options;
   const modules = [
     ...["ssl_gnutls", "cap", "ircv3", "ircv3_accounttag", "ircv3_batch", "ircv3_capnotify"],
     ...["ircv3_chghost", "ircv3_ctctags", "ircv3_echomessage", "ircv3_labeledresponse"],
@@ -140,16 +170,18 @@ function inspircdConfig(options: InspircdOptions): string {
       "uhnames",
       "chghost",
     ],
-    ...(services ? ["sasl", "services_account", "spanningtree"] : []),
+    ...(services ? ["sasl", "services_account"] : []),
+    ...(services || peer !== undefined ? ["spanningtree"] : []),
   ];
-  const link = `
-<sasl target="services.test" requiressl="no">
+  const linkTo = (name: string, to: number) => `
 <bind address="127.0.0.1" port="${linkPort}" type="servers">
-<link name="services.test" ipaddr="127.0.0.1" allowmask="127.0.0.1/32" port="${linkPort}"
-  sendpass="linked" recvpass="linked">
+<link name="${name}" ipaddr="127.0.0.1" allowmask="127.0.0.1/32" port="${to}"
+  sendpass="linked" recvpass="linked">`;
+  const link = `${linkTo("services.test", linkPort)}
+<sasl target="services.test" requiressl="no">
 <uline server="services.test" silent="yes">`;
   return `${modules.map((name) => `<module name="${name}">`).join("\n")}
-<server name="irc.test" description="test" network="Test" id="1TS">
+<server name="${as.name}" description="test" network="Test" id="${as.id}">
 <admin name="a" nick="a" email="a@irc.test">
 <bind address="127.0.0.1" port="${port}" type="clients">
 <bind address="127.0.0.1" port="${tlsPort}" type="clients" sslprofile="tls">
@@ -164,7 +196,7 @@ function inspircdConfig(options: InspircdOptions): string {
 <pid file="${join(folder, "inspircd.pid")}">
 <files motd="/dev/null">
 <log method="file" type="*" level="default" target="${join(folder, "inspircd.log")}">
-${services ? link : ""}
+${services ? link : ""}${peer === undefined ? "" : linkTo(peer.name, peer.linkPort)}
 `;
 }
 
@@ -296,6 +328,9 @@ MaxPenaltyTime = 0
 DNS = no
 Ident = no
 PAM = no
+[Operator]
+Name = root
+Password = root
 [SSL]
 CertFile = ${cert}
 KeyFile = ${key}

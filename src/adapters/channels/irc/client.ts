@@ -301,13 +301,14 @@ export class IrcConnection {
         break;
       case "ERROR":
         if (this.#why?.code === "EAR_CHANNEL_AUTH") this.#end(this.#banned(line));
-        else if (
-          !this.#isRegistered &&
-          /access denied|bad password|banned|[KGZ]-?lined/i.test(reasonOf(line))
-        )
-          this.#refuse(
-            `it refuses us (${reasonOf(line)}). Check serverPassword, or ask its operators`,
-          );
+        else if (!this.#isRegistered) {
+          // ngircd denies access with the kind of the ban behind its reason, and nothing before.
+          if (/banned|[KGZ]-?lined?\b/i.test(reasonOf(line))) this.#end(this.#banned(line));
+          else if (/access denied|bad password/i.test(reasonOf(line)))
+            this.#refuse(
+              `it refuses us (${reasonOf(line)}). Check serverPassword, or ask its operators`,
+            );
+        }
         this.#why ??= this.failure(`it closed the connection (${reasonOf(line)})`);
         break;
       case "NICK":
