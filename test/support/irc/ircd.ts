@@ -271,14 +271,14 @@ general {
 };
 
 /** A running ngircd. */
-export async function startNgircd(): Promise<Ircd> {
+export async function startNgircd(serverPassword?: string): Promise<Ircd> {
   const folder = mkdtempSync(join(tmpdir(), "ngircd-"));
   const [port, tlsPort] = [await freePort(), await freePort()];
   const { cert, key } = certificateIn(folder);
   const file = join(folder, "ngircd.conf");
   const configure = (password?: string) =>
     writeFileSync(file, ngircdConfig({ port, tlsPort, cert, key, password }));
-  configure();
+  configure(serverPassword);
   const begin = async () => {
     const started = run(programs.ngircd, ["--nodaemon", "--config", file], folder);
     await reachable(port, started.child, started.said);

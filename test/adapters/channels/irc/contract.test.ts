@@ -1,4 +1,7 @@
-/** IRC keeps the channel contract, on a real inspircd with atheme's services, logged in by SASL. */
+/**
+ * IRC keeps the channel contract: on a real inspircd with atheme's services, logged in by SASL, and on
+ * a real ngircd, which has neither ids nor a history nor accounts.
+ */
 import { afterAll, beforeAll, describe } from "vitest";
 import { ircChannel } from "../../../../src/adapters/channels/irc/channel.ts";
 import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";
@@ -10,6 +13,7 @@ import {
   registerAccount,
 } from "../../../support/irc/irc-rig.ts";
 import { type Ircd, missingPackages, startInspircd } from "../../../support/irc/ircd.ts";
+import { plainWorld } from "../../../support/irc/plain-world.ts";
 
 const missing = missingPackages("inspircd", "atheme-services");
 
@@ -31,5 +35,16 @@ describe.skipIf(missing !== "")(`IRC (apt-get install ${missing || "done"})`, ()
     definition: ircChannel as ChannelDefinition,
     world: () => ircWorld(server, "scout", people),
     can: ["split", "echo", "refuseNext", "loseAnswer", "line", "redeliver", "garbage", "revoke"],
+  });
+});
+
+const plain = missingPackages("ngircd");
+
+describe.skipIf(plain !== "")(`IRC without IRCv3 (apt-get install ${plain || "done"})`, () => {
+  channelContract({
+    name: "irc on ngircd",
+    definition: ircChannel as ChannelDefinition,
+    world: plainWorld,
+    can: ["split", "refuseNext", "loseAnswer", "garbage", "revoke"],
   });
 });
