@@ -60,7 +60,7 @@ export function messageOf(line: IrcLine, receiver: Receiver, now: Millis): Inbou
     replyTo: replyIn(tags),
     attachments: [],
     explicitOnly: false,
-    sentAt: sentAtOf(tags) ?? now,
+    sentAt: wholeSecond(sentAtOf(tags)) ?? now,
   };
 }
 
@@ -84,6 +84,12 @@ export function sentAtOf({ time }: IrcLine["tags"]): Millis | null {
   const at = Date.parse(time ?? "");
   return Number.isNaN(at) || at < 0 ? null : at;
 }
+
+/**
+ * A message is recognised by its time as well as by its id, and a server that gives a line its
+ * milliseconds may play it back without them (inspircd).
+ */
+const wholeSecond = (at: Millis | null): Millis | null => (at === null ? null : at - (at % 1_000));
 
 /**
  * The server's id. Without one, a line that is replayed (a bouncer, a history) is known by its time,

@@ -77,4 +77,27 @@ describe.skipIf(missing !== "")(`a network (apt-get install ${missing || "done"}
     await channel.live();
     expect(channel.gaps).toMatchObject([{ rooms: ["#net"], lost: "messages" }]);
   });
+
+  test("a line that is played back has the same time: the server keeps whole seconds of it", async () => {
+    const room = "#again";
+    const bea = await IrcPerson.connect(server.port, "bea");
+    onTestFinished(() => bea.close());
+    await bea.join(room);
+    await bea.ask(`MODE ${room} +H 50:1d`);
+    const proxy = await startTcpProxy(server);
+    onTestFinished(() => proxy.close());
+    const channel = open({ port: proxy.port, join: [room] });
+    await channel.live();
+    // Early in a second, so that what is played back begins before it.
+    await expect.poll(() => Date.now() % 1_000, { interval: 20 }).toBeLessThan(300);
+    const one = await bea.say(room, "one");
+    await channel.message(one);
+    proxy.reset();
+    await channel.state("backing-off");
+    await channel.live();
+    await channel.message(await bea.say(room, "two"));
+    const found = channel.messages().filter(({ id }) => id === one);
+    expect(new Set(found.map(({ sentAt }) => sentAt)).size).toBe(1);
+    expect(channel.gaps).toEqual([]);
+  });
 });
