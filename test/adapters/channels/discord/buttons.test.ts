@@ -4,7 +4,7 @@
  */
 import type { APIMessage, APIUser } from "discord-api-types/v10";
 import { expect, onTestFinished, test } from "vitest";
-import { startAsking } from "../../../support/daemon/asking-daemon.ts";
+import { patienceMs, startAsking } from "../../../support/daemon/asking-daemon.ts";
 import { sampleToken, startDiscordServer } from "../../../support/discord/discord-server.ts";
 
 interface Button {
@@ -25,7 +25,9 @@ async function started(agent: "acp" | "module") {
   const allowFrom = [people.ann, people.bob].map(({ id }) => id);
   const channels = { discord: { accounts, groups: { [kitchen.id]: { allowFrom } } } };
   const owner = `discord:${people.ann.id}`;
-  const daemon = await startAsking({ agent, channels, owner });
+  // Of a permission, it must count that Bob is no owner.
+  const commanders = agent === "acp" ? [`discord:${people.bob.id}`] : [];
+  const daemon = await startAsking({ agent, channels, owner, commanders });
   const shown = (part: string) =>
     world.answers(kitchen).filter(({ content }) => content.includes(part));
   return {
@@ -33,10 +35,10 @@ async function started(agent: "acp" | "module") {
     daemon,
     ...people,
     shown,
-    /** The bot's message number `count` that has these words. */
-    async answer(part: string, count = 1): Promise<APIMessage> {
-      await server.until(() => shown(part).length >= count, `${part} (${count})`);
-      return shown(part)[count - 1] as APIMessage;
+    /** The bot's first message that has these words. */
+    async answer(part: string): Promise<APIMessage> {
+      await server.until(() => shown(part).length > 0, part, patienceMs);
+      return shown(part)[0] as APIMessage;
     },
     ask: (by: APIUser, text: string) =>
       world.say(kitchen, by, `<@${world.bot.id}> ${text}`, { mentions: [world.bot] }).id,
@@ -52,7 +54,7 @@ async function started(agent: "acp" | "module") {
     /** The id of the command as a message. */
     async pick(by: APIUser, name: string): Promise<string> {
       const isOffered = () => world.commands.some((one) => one.name === name);
-      await server.until(isOffered, `${name} in the menu`);
+      await server.until(isOffered, `${name} in the menu`, patienceMs);
       return `slash:${world.interact(kitchen, by, { type: 2, data: { name, options: [] } })}`;
     },
   };

@@ -3,7 +3,7 @@
  * words of that person, and no more.
  */
 import { expect, onTestFinished, test } from "vitest";
-import { startAsking } from "../../../support/daemon/asking-daemon.ts";
+import { patienceMs, startAsking } from "../../../support/daemon/asking-daemon.ts";
 import { shownText } from "../../../support/slack/slack-methods.ts";
 import { appToken, botToken, startSlackServer } from "../../../support/slack/slack-server.ts";
 import type { Message, Sent, User } from "../../../support/slack/slack-workspace.ts";
@@ -31,7 +31,10 @@ async function started(agent: "acp" | "module") {
   const accounts = { default: { botToken, appToken, apiRoot: server.apiRoot } };
   const allowFrom = [people.ann, people.bob].map(({ id }) => id);
   const channels = { slack: { accounts, groups: { [kitchen.id]: { allowFrom } } } };
-  const daemon = await startAsking({ agent, channels, owner: `slack:${people.ann.id}` });
+  const owner = `slack:${people.ann.id}`;
+  // Of a permission, it must count that Bob is no owner.
+  const commanders = agent === "acp" ? [`slack:${people.bob.id}`] : [];
+  const daemon = await startAsking({ agent, channels, owner, commanders });
   const shown = (part: string) =>
     [...kitchen.messages.values()].filter(
       (message) => message.user === workspace.bot.id && shownText(message).includes(part),
@@ -55,7 +58,7 @@ async function started(agent: "acp" | "module") {
     shown,
     /** The bot's first message that has these words. */
     async answer(part: string): Promise<Message> {
-      await server.until(() => shown(part).length > 0, part);
+      await server.until(() => shown(part).length > 0, part, patienceMs);
       return shown(part)[0] as Message;
     },
     say: (by: User, text: string) => workspace.say(kitchen, by, text).ts,

@@ -41,7 +41,9 @@ async function started(agent: "acp" | "module") {
   const { apiRoot } = server;
   const account = { phoneNumberId, accessToken, appSecret, verifyToken, apiRoot };
   const channels = { whatsapp: { accounts: { default: account } } };
-  const daemon = await startAsking({ agent, channels, owner: `whatsapp:${ann}` });
+  // Of a permission, it must count that Bob is no owner.
+  const people = { owner: `whatsapp:${ann}`, commanders: [`whatsapp:${bob}`] };
+  const daemon = await startAsking({ agent, channels, ...people });
   server.callback = `${daemon.base}/hooks/whatsapp/default`;
   const shown = (to: string, part: string) =>
     server.sent.filter((one) => one.body.to === to && wordsOf(one).includes(part));
@@ -58,7 +60,7 @@ async function started(agent: "acp" | "module") {
     shown,
     /** The number's first message to somebody that has these words. */
     async answer(to: string, part: string): Promise<SentMessage> {
-      await expect.poll(() => shown(to, part).length, { timeout: 15_000 }).toBeGreaterThan(0);
+      await expect.poll(() => shown(to, part).length).toBeGreaterThan(0);
       return shown(to, part)[0] as SentMessage;
     },
     say: (from: string, body: string, more: object = {}) =>
