@@ -2,8 +2,9 @@
  * Discord's REST API
  * ==================
  * discord.js's `REST` with additions for every call: a time limit, a rate limit as an error with its
- * time in place of a silent wait, no retries of its own, and converted errors. One per account;
- * nothing else knows the token. The library is loaded with the first call.
+ * time in place of a silent wait, no retries of its own, and converted errors. One per account, unless
+ * it is a bot's own (given-rest.ts); nothing else knows the token. The library is loaded with the first
+ * call.
  */
 import { createRequire } from "node:module";
 import type { RawFile, REST } from "discord.js";
@@ -39,8 +40,11 @@ export interface CallOptions {
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/** Makes a request. Rejects with what the library throws. */
+export type Send = (request: DiscordRequest) => Promise<unknown>;
+export type DiscordRequest = Parameters<REST["request"]>[0] & { readonly signal: AbortSignal };
+
 export interface DiscordClient {
-  readonly rest: () => Promise<REST>;
   /** One call whose answer says nothing. @throws EarshotError */
   do(method: Method, path: `/${string}`, options: CallOptions): Promise<void>;
   /** One call. An answer of another form is EAR_CHANNEL_UNAVAILABLE. @throws EarshotError */
@@ -52,22 +56,11 @@ export interface DiscordClient {
   ): Promise<z.infer<Schema>>;
 }
 
-export function createDiscordClient(config: DiscordAccountConfig): DiscordClient {
-  let opening: Promise<REST> | undefined;
-  const open = async () => {
-    const { REST } = await loadDiscord();
-    return new REST({
-      version: "10",
-      api: config.apiRoot,
-      retries: 0,
-      offset: 0,
-      rejectOnRateLimit: () => true,
-    });
-  };
-  const rest = () => {
-    opening ??= open();
-    return opening;
-  };
+/** @param send an account's own REST, unless it is given another */
+export function createDiscordClient(
+  config: DiscordAccountConfig,
+  send: Send = ownSend(config),
+): DiscordClient {
   const call = async (method: Method, path: `/${string}`, options: CallOptions) => {
     const { signal, msMax, what, kind = "call", body, query, files } = options;
     if (signal.aborted)
@@ -75,12 +68,9 @@ export function createDiscordClient(config: DiscordAccountConfig): DiscordClient
         "EAR_CHANNEL_UNAVAILABLE",
         `Cannot ${what} at Discord: the call was cancelled`,
       );
-    const api = await rest();
-    // The library forgets a token that was refused once.
-    api.setToken(config.token);
     const limit = deadline(signal, msMax);
     try {
-      return await api.request({
+      return await send({
         method: method as never,
         fullRoute: path,
         signal: limit.signal,
@@ -95,7 +85,6 @@ export function createDiscordClient(config: DiscordAccountConfig): DiscordClient
     }
   };
   return {
-    rest,
     async do(method, path, options) {
       await call(method, path, options);
     },
@@ -107,5 +96,26 @@ export function createDiscordClient(config: DiscordAccountConfig): DiscordClient
         `Cannot ${options.what} at Discord: the answer has an unexpected form`,
       );
     },
+  };
+}
+
+function ownSend(config: DiscordAccountConfig): Send {
+  let opening: Promise<REST> | undefined;
+  const open = async () => {
+    const { REST } = await loadDiscord();
+    return new REST({
+      version: "10",
+      api: config.apiRoot,
+      retries: 0,
+      offset: 0,
+      rejectOnRateLimit: () => true,
+    });
+  };
+  return async (request) => {
+    opening ??= open();
+    const rest = await opening;
+    // The library forgets a token that was refused once.
+    rest.setToken(config.token);
+    return rest.request(request);
   };
 }

@@ -32,6 +32,16 @@ export interface EventsOptions {
   readonly signal: AbortSignal;
 }
 
+/** The kinds of dispatch that mean something here; a bot hears many more. */
+export const kindsHeard: ReadonlySet<string> = new Set([
+  ...["READY", "RESUMED", "GUILD_CREATE", "INTERACTION_CREATE"],
+  ...["MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK"],
+  ...["MESSAGE_REACTION_ADD", "MESSAGE_REACTION_REMOVE"],
+  ...["CHANNEL_CREATE", "CHANNEL_UPDATE", "CHANNEL_DELETE"],
+  ...["THREAD_CREATE", "THREAD_UPDATE", "THREAD_DELETE", "THREAD_LIST_SYNC"],
+  ...["GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE"],
+]);
+
 const roleChangeSchema = z.object({ guild_id: z.string(), role: roleSchema });
 
 /** Reads a payload; null, and a line in the log: it has another form. */

@@ -58,6 +58,9 @@ export function choiceFields({ choices }: Pick<ChoicesRequest, "choices">): obje
   return { components: rows };
 }
 
+/** Whether a button with this id is one that earshot has sent. */
+export const isOwnButton = (id: unknown): boolean => typeof id === "string" && id.startsWith(mark);
+
 /** What was picked or pressed, as text; null: nothing of ours. */
 function wordsOf({ type, data, message }: WireInteraction, selfId: string): string | null {
   if (type === command && data?.name !== undefined) {
@@ -65,8 +68,7 @@ function wordsOf({ type, data, message }: WireInteraction, selfId: string): stri
     return `/${data.name} ${typed}`.trim();
   }
   const pressed = data?.custom_id;
-  if (type !== component || message?.author.id !== selfId || pressed?.startsWith(mark) !== true)
-    return null;
+  if (type !== component || message?.author.id !== selfId || !isOwnButton(pressed)) return null;
   return flat(message.components ?? []).find(({ custom_id: id }) => id === pressed)?.label ?? null;
 }
 

@@ -99,19 +99,11 @@ export async function openLine(options: LineOptions): Promise<Line> {
     },
   };
   shard = new library.WebSocketShard(strategy, 0);
-  const arrived: Dispatch[] = [];
+  const hand = inOrder((dispatch) => {
+    if (!isClosed) options.onDispatch(dispatch);
+  });
   shard.on(library.WebSocketShardEvents.Dispatch, ({ data }) => {
-    const read = dispatchSchema.safeParse(data);
-    if (!read.success) {
-      options.log("warn", "discord.event-unreadable", { kind: "dispatch" });
-      return;
-    }
-    // The library reads several frames of one packet side by side.
-    if (arrived.push(read.data) > 1) return;
-    setImmediate(() => {
-      const batch = arrived.splice(0).sort((a, b) => a.s - b.s);
-      if (!isClosed) for (const dispatch of batch) options.onDispatch(dispatch);
-    });
+    if (!hand(data)) options.log("warn", "discord.event-unreadable", { kind: "dispatch" });
   });
   shard.on(library.WebSocketShardEvents.Closed, ({ code }) => {
     if (!isClosed) options.onClosed(code);
@@ -128,6 +120,23 @@ export async function openLine(options: LineOptions): Promise<Line> {
       const recover = library.WebSocketShardDestroyRecovery.Resume;
       await shard.destroy(again ? { recover } : { code: resumableCode });
     },
+  };
+}
+
+/**
+ * Hands dispatches on in the order of their numbers, as the library reads several frames of one packet
+ * side by side. What it returns takes them; false: it is no dispatch.
+ */
+export function inOrder(onDispatch: (dispatch: Dispatch) => void): (data: unknown) => boolean {
+  const arrived: Dispatch[] = [];
+  return (data) => {
+    const read = dispatchSchema.safeParse(data);
+    if (!read.success) return false;
+    if (arrived.push(read.data) > 1) return true;
+    setImmediate(() => {
+      for (const dispatch of arrived.splice(0).sort((a, b) => a.s - b.s)) onDispatch(dispatch);
+    });
+    return true;
   };
 }
 

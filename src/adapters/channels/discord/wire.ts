@@ -182,6 +182,7 @@ export const threadsSchema = z.object({
 });
 
 export const readySchema = z.object({
+  user: userSchema,
   session_id: z.string().min(1).max(256),
   resume_gateway_url: z.url({ protocol: /^wss?$/ }).max(2_048),
   guilds: list(z.object({ id: snowflake }), 10_000),
