@@ -38,7 +38,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^earshot$/u, replacement: here("src/index.ts") },
-      { find: /^earshot\/(grammy|bolt)$/u, replacement: here("src/bridges/$1.ts") },
+      { find: /^earshot\/(grammy|bolt|discordjs)$/u, replacement: here("src/bridges/$1.ts") },
       { find: /^earshot\/testing$/u, replacement: here("src/testing.ts") },
       { find: /^\.\.\/entries\.ts$/u, replacement: here("test/support/built/entries.ts") },
     ],

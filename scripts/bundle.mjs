@@ -22,6 +22,7 @@ const entries = {
   testing: "testing",
   "bridges/grammy": "bridges/grammy",
   "bridges/bolt": "bridges/bolt",
+  "bridges/discordjs": "bridges/discordjs",
 };
 /** Dependencies that others who build on us meet as well; inside, because every start needs them. */
 const insideToo = ["comlink", "grammy", "lru-cache", "pino", "xstate", "zod"];

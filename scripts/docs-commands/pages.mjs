@@ -51,6 +51,7 @@ export const tutorial = {
 /** Copied out of the clone or not: what they expect holds, and a planted mistake is found. */
 export const examples = [
   { path: "examples/add-earshot-to-a-bolt-app/README.md" },
+  { path: "examples/add-earshot-to-a-discordjs-bot/README.md" },
   { path: "examples/add-earshot-to-a-grammy-bot/README.md" },
   {
     path: "examples/property-test-your-rules/README.md",

@@ -33,19 +33,33 @@ interface Sink<Update> {
   readonly signal: AbortSignal;
 }
 
+export interface FeedOptions<Update> {
+  /** How many may wait. @default limits.waitingEventsMax */
+  readonly waitingMax?: number;
+  /** Of an update that is dropped. */
+  readonly onLost?: (update: Update) => void;
+}
+
 export class Feed<Update> {
+  readonly #options: FeedOptions<Update>;
   readonly #waiting: Waiting<Update>[] = [];
   #sink: Sink<Update> | null = null;
   #running = false;
   /** When the first update came that was dropped since the last report. */
   #lostSince: Millis | null = null;
 
+  constructor(options: FeedOptions<Update> = {}) {
+    this.#options = options;
+  }
+
   /** Resolves when the update is durable, or need not be waited for. Never rejects. */
   async push(update: Update): Promise<void> {
-    if (this.#waiting.length >= limits.waitingEventsMax) {
+    const { waitingMax = limits.waitingEventsMax, onLost } = this.#options;
+    if (this.#waiting.length >= waitingMax) {
       const oldest = this.#waiting.shift();
       this.#lostSince ??= oldest?.at ?? null;
       oldest?.done();
+      if (oldest !== undefined) onLost?.(oldest.update);
     }
     await new Promise<void>((resolve) => {
       const limit = setTimeout(resolve, holdMsMax);
@@ -57,6 +71,11 @@ export class Feed<Update> {
       if (this.#sink === null) done();
       void this.#pump();
     });
+  }
+
+  /** An update that comes before all that wait. */
+  pushFirst(update: Update): void {
+    this.#waiting.unshift({ update, at: Date.now(), done: () => undefined });
   }
 
   /** Gives what waits, and what comes, to an account until the signal aborts. */

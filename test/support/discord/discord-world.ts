@@ -185,8 +185,16 @@ export class DiscordWorld {
     const id = this.snowflake();
     const by = channel.guild_id === undefined ? { user } : { member: { user, roles: [] } };
     const { guild_id, id: channel_id } = channel;
-    const about = { id, application_id: this.applicationId, token: `t-${id}`, version: 1 };
-    this.emit("INTERACTION_CREATE", { ...about, guild_id, channel_id, ...by, ...more });
+    const owned = { entitlements: [], authorizing_integration_owners: {}, app_permissions: "0" };
+    const about = {
+      id,
+      application_id: this.applicationId,
+      token: `t-${id}`,
+      version: 1,
+      ...owned,
+    };
+    const at = { guild_id, channel_id, channel: wireChannel(channel) };
+    this.emit("INTERACTION_CREATE", { ...about, ...at, ...by, ...more });
     return id;
   }
 
