@@ -66,18 +66,20 @@ const silent = {
 };
 
 type Http = MatrixHttpApi<IHttpOpts & { onlyData: true }>;
+/** `onFailure` gets why a request failed; what the library throws does not say it. */
+type Open = (onFailure: (error: unknown) => void) => Http;
 
 /**
  * Resolves to what makes the library's requester, one for each call: all calls of one listen to the same
  * abort signal, of which Node warns from the eleventh at once.
  */
-async function open({ homeserver, accessToken }: MatrixAccountConfig): Promise<() => Http> {
+async function open({ homeserver, accessToken }: MatrixAccountConfig): Promise<Open> {
   const { MatrixHttpApi: Api, TypedEventEmitter } = await loadPackage(
     matrixPackage,
     () => import("matrix-js-sdk"),
   );
   const http = createHttpClient({ allowPrivate: [new URL(homeserver).origin] });
-  const fetchFn = async (resource: URL | Request | string, init?: RequestInit) => {
+  const request = async (resource: URL | Request | string, init?: RequestInit) => {
     const { status, headers, body } = await http.fetch(String(resource), {
       method: (init?.method ?? "GET") as "GET" | "PUT" | "POST",
       headers: init?.headers as Record<string, string>,
@@ -97,15 +99,21 @@ async function open({ homeserver, accessToken }: MatrixAccountConfig): Promise<(
     baseUrl: homeserver,
     prefix: apiPrefix,
     accessToken,
-    fetchFn,
     logger: silent,
     onlyData: true,
   } as const;
-  return () => new Api(new TypedEventEmitter(), { ...options });
+  return (onFailure) => {
+    const fetchFn: typeof request = (...args) =>
+      request(...args).catch((error: unknown) => {
+        onFailure(error);
+        throw error;
+      });
+    return new Api(new TypedEventEmitter(), { ...options, fetchFn });
+  };
 }
 
 export function createMatrixClient(config: MatrixAccountConfig): MatrixClient {
-  let opening: Promise<() => Http> | undefined;
+  let opening: Promise<Open> | undefined;
   return {
     async call(method, path, options, schema) {
       const { what, signal, kind = "call", query, body, headers, prefix = apiPrefix } = options;
@@ -116,7 +124,10 @@ export function createMatrixClient(config: MatrixAccountConfig): MatrixClient {
         );
       if (signal.aborted) throw cancelled();
       opening ??= open(config);
-      const http = (await opening)();
+      let failure: unknown;
+      const http = (await opening)((error) => {
+        failure = error;
+      });
       const limit = deadline(signal, options.msMax ?? callMsMax);
       try {
         const answer: unknown = await http.authedRequest(
@@ -135,7 +146,7 @@ export function createMatrixClient(config: MatrixAccountConfig): MatrixClient {
         );
       } catch (error) {
         if (signal.aborted) throw cancelled();
-        throw matrixError(error, what, kind, config.accessToken);
+        throw matrixError(failure ?? error, what, kind, config.accessToken);
       } finally {
         limit.done();
       }

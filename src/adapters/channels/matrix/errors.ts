@@ -106,8 +106,11 @@ function field(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** A code or kind of failure, never a message. */
+/** A code or kind of failure, never a message of somebody else's. */
 function failureName(error: unknown): string {
+  // A redirect, or an answer that is too large.
+  if (error instanceof EarshotError && error.code === "EAR_HTTP_REFUSED")
+    return error.message.replace(/^[^:]*: /, "");
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 4; depth += 1) {
     const code = field(at, "code");
     if (typeof code === "string" && !code.startsWith("EAR_")) return code;

@@ -1,6 +1,7 @@
 /** What a Matrix account sends, read back from the homeserver as other clients would. */
 import { expect, onTestFinished, test } from "vitest";
 import { matrixChannel } from "../../../../src/adapters/channels/matrix/channel.ts";
+import { UnsentError } from "../../../../src/adapters/channels/matrix/errors.ts";
 import { matrixParts } from "../../../../src/adapters/channels/matrix/rendering.ts";
 import { createSystemClock } from "../../../../src/adapters/system/clock.ts";
 import type { EarshotError } from "../../../../src/domain/errors.ts";
@@ -70,6 +71,15 @@ test("many sends at once are all there, and Node warns of nothing", async () => 
   await Promise.all(Array.from({ length: 40 }, (_, n) => send(n)));
   expect(sent()).toHaveLength(40);
   expect(warnings).toEqual([]);
+});
+
+test("a homeserver that is not there is named by the system's code, and such a send was never one", async () => {
+  const { server, text } = await rig();
+  await server.down();
+  const error = await failureOf(text("t:0", "hi"));
+  expect(error).toBeInstanceOf(UnsentError);
+  expect(error.message).toContain("ECONNREFUSED");
+  await server.up();
 });
 
 test("of a text in parts, those that arrived are not sent again", async () => {
