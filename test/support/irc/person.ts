@@ -64,7 +64,10 @@ export class IrcPerson {
   /** Says something; resolves to the server's id of it, or "" where it has none. */
   async say(target: string, text: string, tags = ""): Promise<string> {
     const answer = await this.ask(`${tags === "" ? "" : `@${tags} `}PRIVMSG ${target} :${text}`);
-    const echo = answer.find((line) => line.includes(` PRIVMSG ${target} :`));
+    // What somebody else said there just before may come in between.
+    const echo = answer.find(
+      (line) => line.includes(`:${this.nick}!`) && line.includes(` PRIVMSG ${target} :`),
+    );
     return /[@;]msgid=([^; ]+)/.exec(echo ?? "")?.[1] ?? "";
   }
 
