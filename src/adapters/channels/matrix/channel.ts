@@ -6,7 +6,7 @@ import type { z } from "zod";
 import { defineChannel } from "../../../domain/ports/index.ts";
 import { createMatrixClient, type MatrixClient, pathOf } from "./client.ts";
 import { type MatrixAccountConfig, matrixAccountSchema } from "./config.ts";
-import { type MatrixLink, receive, whoAmI } from "./gateway.ts";
+import { identityOf, type MatrixLink, receive } from "./gateway.ts";
 import { newestOf, oneEvent } from "./history.ts";
 import { fetchFile } from "./media.ts";
 import { inboundOf } from "./normalise.ts";
@@ -92,9 +92,7 @@ export const matrixChannel = defineChannel<MatrixAccountConfig>({
         return messages;
       },
       downloadMedia: (id, signal) => fetchFile(config, id, signal),
-      async identify(signal) {
-        return whoAmI(client, signal);
-      },
+      identify: (signal) => identityOf(client, signal),
     };
   },
 });

@@ -8,7 +8,7 @@
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
-import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
+import type { ChannelContext, ChannelEvent, ChannelIdentity } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { type MatrixClient, pathOf } from "./client.ts";
 import type { MatrixAccountConfig } from "./config.ts";
@@ -19,6 +19,7 @@ import { eventOf, type Receiver } from "./normalise.ts";
 import { cursorOf, type Position, readCursor } from "./progress.ts";
 import type { MatrixRooms } from "./rooms.ts";
 import {
+  accountDataSchema,
   anySchema,
   profileSchema,
   syncSchema,
@@ -57,12 +58,17 @@ const filter = JSON.stringify({
 });
 
 /** Who the token belongs to. */
-export async function whoAmI(
+async function whoAmI(client: MatrixClient, signal: AbortSignal): Promise<string> {
+  const options = { what: "log in", kind: "connect", signal } as const;
+  return (await client.call("GET", "/account/whoami", options, whoamiSchema)).user_id;
+}
+
+/** The same with its name, for setting up. */
+export async function identityOf(
   client: MatrixClient,
   signal: AbortSignal,
-): Promise<{ readonly id: string; readonly name: string }> {
-  const options = { what: "log in", kind: "connect", signal } as const;
-  const { user_id: id } = await client.call("GET", "/account/whoami", options, whoamiSchema);
+): Promise<ChannelIdentity> {
+  const id = await whoAmI(client, signal);
   try {
     const asked = { what: "read the bot's name", signal };
     const path = pathOf("profile", id, "displayname");
@@ -158,9 +164,8 @@ class Run {
   }
 
   async #identify(): Promise<void> {
-    const { id, name } = await whoAmI(this.#client, this.#signal);
+    const id = await whoAmI(this.#client, this.#signal);
     this.#rooms.self = id;
-    this.#rooms.ownName = name;
     this.#position = readCursor(await this.#context.loadCursor(id), this.#context.log);
     this.#invites.resume(this.#position?.entering ?? []);
     const path = pathOf("user", id, "account_data", "m.direct");
@@ -210,12 +215,15 @@ class Run {
   /** Delivers a sync with the token behind it. */
   async #take({ next_batch, account_data, rooms }: WireSync): Promise<void> {
     const before = this.#position;
-    for (const { type, content } of contentsIn(account_data.events))
-      if (type === "m.direct") this.#rooms.noteDirects(content);
+    for (const one of account_data.events) {
+      const read = accountDataSchema.safeParse(one);
+      if (read.data?.type === "m.direct") this.#rooms.noteDirects(read.data.content);
+    }
     this.#invites.note(rooms.invite);
     const joined = Object.entries(rooms.join);
     // Which room took the place of which must be known before anything of them is read.
-    for (const [room, { state }] of joined) this.#noteState(room, state.events);
+    for (const [room, { state }] of joined)
+      this.#note(room, eventsIn(state.events, this.#context.log));
     const events: ChannelEvent[] = [];
     const incomplete: string[] = [];
     for (const [room, one] of joined) {
@@ -234,17 +242,13 @@ class Run {
     if (before !== null && incomplete.length > 0) this.#reportGap(before.at, incomplete);
   }
 
-  #noteState(room: string, events: readonly unknown[]): void {
-    for (const event of eventsIn(events, this.#context.log)) {
+  /** Takes what events say about a room, and enters the room that took its place. */
+  #note(room: string, events: readonly WireEvent[]): void {
+    for (const event of events) {
       this.#rooms.note(room, event);
-      if (event.type === "m.room.tombstone") this.#follow(room, event.sender);
+      const next = event.type === "m.room.tombstone" ? this.#rooms.replacementOf(room) : null;
+      if (next !== null) this.#invites.follow(next, event.sender);
     }
-  }
-
-  /** Enters the room that took this one's place, if that is known. */
-  #follow(room: string, by: string): void {
-    const next = this.#rooms.replacementOf(room);
-    if (next !== null) this.#invites.follow(next, by);
   }
 
   /** What was said in a room since `before`, oldest first. */
@@ -264,10 +268,7 @@ class Run {
       events = [...earlier.events, ...events];
       isWhole = earlier.isWhole;
     }
-    for (const event of events) {
-      this.#rooms.note(room, event);
-      if (event.type === "m.room.tombstone") this.#follow(room, event.sender);
-    }
+    this.#note(room, events);
     return { said: sinceJoin(events, self), isWhole };
   }
 
@@ -333,12 +334,4 @@ function asRetry(error: unknown): unknown {
   return error instanceof MatrixRefusedError
     ? new EarshotError("EAR_CHANNEL_UNAVAILABLE", error.message)
     : error;
-}
-
-function contentsIn(events: readonly unknown[]) {
-  return events.flatMap((one) => {
-    if (typeof one !== "object" || one === null) return [];
-    const { type, content } = one as { readonly type?: unknown; readonly content?: unknown };
-    return [{ type, content }];
-  });
 }

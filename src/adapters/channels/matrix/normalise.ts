@@ -6,10 +6,11 @@
  * answers stays absent. Automatic messages are those of type m.notice
  * (https://spec.matrix.org/v1.15/client-server-api/#mnotice), which bots send and do not answer.
  */
+import { limits } from "../../../domain/limits.ts";
 import type { Attachment, Inbound } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
 import { usersLinked, verbatimIn, withoutFallback } from "./rendering.ts";
-import type { Heard, MatrixRooms } from "./rooms.ts";
+import type { Heard, HeardReaction, MatrixRooms } from "./rooms.ts";
 import { contentSchema, type WireBody, type WireContent, type WireEvent } from "./wire.ts";
 
 /** What an event is converted with. */
@@ -50,7 +51,7 @@ export async function inboundOf(
   if (content === undefined) return null;
   const relation = content["m.relates_to"];
   const replied = relation?.["m.in_reply_to"]?.event_id;
-  const root = relation?.rel_type === "m.thread" ? (relation.event_id ?? null) : null;
+  const root = threadOf(content);
   const text = textOf(event, content, replied !== undefined);
   const attachments = attachmentsOf(event, content);
   if (text.trim() === "" && attachments.length === 0) return null;
@@ -108,6 +109,11 @@ function authorOf(
   };
 }
 
+/** The first message of the thread that a message is in; null: it is in none. */
+function threadOf({ "m.relates_to": relation }: WireContent): string | null {
+  return relation?.rel_type === "m.thread" ? (relation.event_id ?? null) : null;
+}
+
 /** What the author says; a file's name is not that. */
 function textOf({ type }: WireEvent, content: WireBody, isReply: boolean): string {
   const { body = "", url, filename } = content;
@@ -132,7 +138,7 @@ function attachmentsOf({ type }: WireEvent, { url, msgtype = "", body, filename,
     kind: type === "m.sticker" ? "image" : (kinds[msgtype] ?? "file"),
     ...(info?.mimetype !== undefined && { mime: info.mimetype }),
     ...(info?.size !== undefined && { bytes: info.size }),
-    ...(name !== undefined && name !== "" && { name: name.slice(0, 4_096) }),
+    ...(name !== undefined && name !== "" && { name: name.slice(0, limits.labelUnitsMax) }),
   };
   return [attachment];
 }
@@ -174,7 +180,7 @@ async function heardOf(room: string, id: string, receiver: Receiver): Promise<He
     authorId: event.sender,
     isSelf: event.sender === rooms.self,
     text: content === undefined ? "" : textOf(event, content, relation !== undefined),
-    thread: relation?.rel_type === "m.thread" ? (relation.event_id ?? null) : null,
+    thread: content === undefined ? null : threadOf(content),
   };
   rooms.remember(id, heard);
   return heard;
@@ -224,26 +230,21 @@ async function reactionOf(
 async function changeOf(
   event: WireEvent,
   room: string,
-  {
-    of,
-    emoji,
-    authorId,
-  }: { readonly of: string; readonly emoji: string; readonly authorId: string },
+  { of, emoji, authorId }: HeardReaction,
   what: "added" | "removed",
   receiver: Receiver,
 ): Promise<ChannelEvent | null> {
   // Ours say nothing new.
   if (authorId === receiver.rooms.self) return null;
   const heard = await heardOf(room, of, receiver);
-  const nothing = { added: [], removed: [] };
   return {
     type: "reaction",
     reaction: {
       ...whereOf(room, heard?.thread ?? null, receiver),
       id: of,
       author: authorOf({ ...event, sender: authorId }, room, receiver),
-      ...nothing,
-      [what]: [emoji],
+      added: what === "added" ? [emoji] : [],
+      removed: what === "removed" ? [emoji] : [],
       ...(heard !== undefined && { ofSelf: heard.isSelf }),
       ...(heard !== undefined && heard.text !== "" && { text: heard.text }),
       reactedAt: event.origin_server_ts,
@@ -261,7 +262,7 @@ async function redactionOf(
   // Rooms of version 11 have it in the content.
   const inContent = event.content.redacts;
   const id = event.redacts ?? (typeof inContent === "string" ? inContent : undefined);
-  if (id === undefined || id === "" || id.length > 512) return null;
+  if (id === undefined || id === "" || id.length > limits.idUnitsMax) return null;
   const reaction = receiver.rooms.reaction(room, id);
   if (reaction !== undefined) return changeOf(event, room, reaction, "removed", receiver);
   const thread = receiver.rooms.heard(room, id)?.thread ?? null;

@@ -26,7 +26,7 @@ import type { MatrixLink } from "./gateway.ts";
 import { eventsIn } from "./history.ts";
 import { plainEmoji } from "./normalise.ts";
 import { type MatrixText, matrixParts } from "./rendering.ts";
-import type { MatrixRooms } from "./rooms.ts";
+import { keyOf, type MatrixRooms } from "./rooms.ts";
 import { anySchema, contentSchema, pageSchema, sentSchema, uploadedSchema } from "./wire.ts";
 
 /** How long a transaction id is trusted: Synapse keeps them for 30 minutes. */
@@ -281,6 +281,3 @@ async function findReaction(
   });
   return own?.event_id ?? null;
 }
-
-/** Ids have no line break. */
-const keyOf = (...parts: readonly string[]): string => parts.join("\n");

@@ -52,8 +52,6 @@ const upgradesMax = 20;
 export class MatrixRooms {
   /** Our user id; empty before the first login. */
   self = "";
-  /** Our display name. */
-  ownName = "";
   readonly #rooms = new LRUCache<string, Room>({ max: limits.matrixRoomsMax });
   readonly #names = new LRUCache<string, string>({ max: limits.matrixNamesMax });
   readonly #heard = new LRUCache<string, Heard>({ max: limits.matrixEventsMax });
@@ -199,6 +197,6 @@ export class MatrixRooms {
 }
 
 /** Ids have no line break. */
-const keyOf = (...parts: readonly string[]): string => parts.join("\n");
+export const keyOf = (...parts: readonly string[]): string => parts.join("\n");
 
-export const localpart = (user: string): string => /^@([^:]+):/.exec(user)?.[1] ?? user;
+const localpart = (user: string): string => /^@([^:]+):/.exec(user)?.[1] ?? user;

@@ -85,6 +85,8 @@ export const nameSchema = z.object({ name: maybe(z.string().max(limits.labelUnit
 export const aliasSchema = z.object({ alias: maybe(z.string().max(limits.labelUnitsMax)) });
 export const createSchema = z.object({ predecessor: maybe(z.object({ room_id: id })) });
 export const tombstoneSchema = z.object({ replacement_room: maybe(id) });
+/** Something that an account keeps about itself. */
+export const accountDataSchema = z.object({ type: z.string(), content: z.unknown().optional() });
 /** Who is written to directly, and in which rooms. */
 export const directSchema = z.record(z.string(), maybe(z.array(id)));
 
