@@ -6,20 +6,12 @@
 import { EarshotError } from "../../../domain/errors.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
+import { fetchNotSentCodes, UnsentError } from "../shared/unsent.ts";
 
 /** `connect`: a refusal concerns the token. Every call may be repeated: sends carry a nonce. */
 export type CallKind = "call" | "connect";
 
 const waitMsMax = 3_600_000;
-
-/** The request was never sent, so it cannot have had an effect. */
-export class UnsentError extends EarshotError {}
-
-const notSentCodes: ReadonlySet<string> = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
-  ...["UND_ERR_CONNECT_TIMEOUT", "CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT"],
-  ...["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "ERR_TLS_CERT_ALTNAME_INVALID"],
-]);
 
 /** @param token is redacted in case the platform repeats it. */
 export function discordError(
@@ -40,7 +32,7 @@ export function discordError(
   const status = field(error, "status");
   if (typeof status !== "number") {
     const why = failureName(error);
-    const Kind = notSentCodes.has(why) ? UnsentError : EarshotError;
+    const Kind = fetchNotSentCodes.has(why) ? UnsentError : EarshotError;
     return new Kind("EAR_CHANNEL_UNAVAILABLE", `${failed}: the request failed (${why})`);
   }
   const code = field(error, "code");

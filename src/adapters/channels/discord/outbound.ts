@@ -19,10 +19,10 @@ import type {
   SendRequest,
 } from "../../../domain/ports/index.ts";
 import { sha256 } from "../../system/digest.ts";
+import { createRepeats } from "../shared/repeats.ts";
 import { channelIn, type DiscordChats } from "./chats.ts";
 import type { DiscordClient } from "./client.ts";
 import type { DiscordAccountConfig } from "./config.ts";
-import { UnsentError } from "./errors.ts";
 import { choiceFields, messageIn } from "./interactions.ts";
 import { discordParts } from "./rendering.ts";
 import { sentSchema } from "./wire.ts";
@@ -46,38 +46,20 @@ export function createDiscordOutbound(
 ): ChannelOutbound {
   /** Request id to the ids of delivered messages, for incomplete sends. */
   const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
-  /** Nonce to the time of the first try that may have arrived. */
-  const unanswered = new LRUCache<string, number>({ max: limits.unfinishedSendsMax });
+  const once = createRepeats({ clock, platform: "Discord", msMax: nonceMsMax });
 
-  /** @throws EarshotError EAR_SEND_IN_DOUBT when a repeat might be a second message */
   const create = async (route: Route, message: Message, nonce: string, signal: AbortSignal) => {
-    const began = clock.monotonic();
-    const first = unanswered.get(nonce);
     chats.sent.set(nonce, true);
-    if (first !== undefined && began - first > nonceMsMax) throw inDoubt();
-    try {
-      const { id } = await client.ask(
-        "POST",
-        `/channels/${channelIn(route)}/messages`,
-        sentSchema,
-        {
-          what: "send a message",
-          body: { ...message.fields, ...silent, nonce, enforce_nonce: true },
-          ...(message.files !== undefined && { files: message.files }),
-          signal,
-          msMax: limits.sendMsMax,
-        },
-      );
-      unanswered.delete(nonce);
-      return id;
-    } catch (error) {
-      const isUnknown =
-        error instanceof EarshotError &&
-        error.code === "EAR_CHANNEL_UNAVAILABLE" &&
-        !(error instanceof UnsentError);
-      if (isUnknown && first === undefined) unanswered.set(nonce, began);
-      throw error;
-    }
+    const { id } = await once(nonce, () =>
+      client.ask("POST", `/channels/${channelIn(route)}/messages`, sentSchema, {
+        what: "send a message",
+        body: { ...message.fields, ...silent, nonce, enforce_nonce: true },
+        ...(message.files !== undefined && { files: message.files }),
+        signal,
+        msMax: limits.sendMsMax,
+      }),
+    );
+    return id;
   };
 
   /** Sends the messages that have not arrived yet. */
@@ -179,9 +161,3 @@ function replyingTo(replyTo: string | undefined): object {
   if (message === null) return {};
   return { message_reference: { message_id: message, fail_if_not_exists: false } };
 }
-
-const inDoubt = () =>
-  new EarshotError(
-    "EAR_SEND_IN_DOUBT",
-    "Cannot send a message at Discord: no answer came for so long that a repeat may be a second message",
-  );

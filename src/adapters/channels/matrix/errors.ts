@@ -6,12 +6,10 @@
 import { EarshotError } from "../../../domain/errors.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
+import { notSentCodes, UnsentError } from "../shared/unsent.ts";
 
 /** `connect`: a refusal concerns the account. Every call may be repeated: sends carry an id. */
 export type CallKind = "call" | "connect";
-
-/** The request was never sent, so it cannot have had an effect. */
-export class UnsentError extends EarshotError {}
 
 /** The homeserver understood the request and said no. */
 export class MatrixRefusedError extends EarshotError {
@@ -26,12 +24,6 @@ export class MatrixRefusedError extends EarshotError {
 
 const waitMsMax = 3_600_000;
 const waitMsDefault = 5_000;
-
-const notSentCodes: ReadonlySet<string> = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
-  ...["CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
-  ...["ERR_TLS_CERT_ALTNAME_INVALID"],
-]);
 
 /** Codes that stay until a person changes something about the account. */
 const loginCodes: ReadonlySet<string> = new Set([

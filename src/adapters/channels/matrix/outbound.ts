@@ -19,9 +19,11 @@ import type {
   SendRequest,
 } from "../../../domain/ports/index.ts";
 import { sha256 } from "../../system/digest.ts";
+import { createRepeats } from "../shared/repeats.ts";
+import { UnsentError } from "../shared/unsent.ts";
 import { authedPrefix, type MatrixClient, mediaPrefix, pathOf } from "./client.ts";
 import type { MatrixAccountConfig } from "./config.ts";
-import { MatrixRefusedError, UnsentError } from "./errors.ts";
+import { MatrixRefusedError } from "./errors.ts";
 import type { MatrixLink } from "./gateway.ts";
 import { eventsIn } from "./history.ts";
 import { plainEmoji } from "./normalise.ts";
@@ -151,8 +153,8 @@ export function createMatrixOutbound(parts: Parts): ChannelOutbound {
 
 /** Sends an event; resolves to its id. */
 function createPut({ client, context: { clock } }: Parts) {
-  /** Transaction to the time of the first try that may have arrived. */
-  const unanswered = new LRUCache<string, number>({ max: limits.unfinishedSendsMax });
+  const platform = "the Matrix homeserver";
+  const once = createRepeats({ clock, platform, msMax: transactionMsMax });
   return async (
     room: string,
     type: string,
@@ -160,28 +162,12 @@ function createPut({ client, context: { clock } }: Parts) {
     body: object,
     signal: AbortSignal,
   ): Promise<string> => {
-    const began = clock.monotonic();
-    const first = unanswered.get(transaction);
-    if (first !== undefined && began - first > transactionMsMax)
-      throw new EarshotError(
-        "EAR_SEND_IN_DOUBT",
-        "Cannot send a message at the Matrix homeserver: no answer came for so long that a repeat may " +
-          "be a second message",
-      );
-    try {
-      const path = pathOf("rooms", room, "send", type, transaction);
-      const options = { what: "send a message", body, signal, msMax: limits.sendMsMax };
-      const { event_id } = await client.call("PUT", path, options, sentSchema);
-      unanswered.delete(transaction);
-      return event_id;
-    } catch (error) {
-      const isUnknown =
-        error instanceof EarshotError &&
-        error.code === "EAR_CHANNEL_UNAVAILABLE" &&
-        !(error instanceof UnsentError);
-      if (isUnknown && first === undefined) unanswered.set(transaction, began);
-      throw error;
-    }
+    const path = pathOf("rooms", room, "send", type, transaction);
+    const options = { what: "send a message", body, signal, msMax: limits.sendMsMax };
+    const { event_id } = await once(transaction, () =>
+      client.call("PUT", path, options, sentSchema),
+    );
+    return event_id;
   };
 }
 

@@ -5,6 +5,7 @@
  * recipients is in `data.response.results`. Its messages name people, so none is repeated here.
  */
 import { EarshotError } from "../../../domain/errors.ts";
+import { notSentCodes } from "../shared/unsent.ts";
 import type { WireResult } from "./wire.ts";
 
 /**
@@ -15,13 +16,6 @@ export type CallKind = "send" | "ask" | "connect";
 
 const waitSecondsMax = 3_600;
 const waitSecondsDefault = 60;
-
-/** The request was never sent, so it cannot have had an effect. */
-const notSentCodes: ReadonlySet<string> = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
-  ...["CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
-  ...["ERR_TLS_CERT_ALTNAME_INVALID"],
-]);
 
 const failed = (method: string) => `Cannot ${method} at signal-cli`;
 

@@ -23,6 +23,7 @@ import {
 } from "@slack/web-api";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
+import { fetchNotSentCodes } from "../shared/unsent.ts";
 import type { SlackAccountConfig } from "./config.ts";
 import { type CallKind, SlackRefusal } from "./refusals.ts";
 
@@ -134,13 +135,6 @@ const laterErrors: ReadonlySet<string> = new Set([
 /** "Some aspect of the operation may have succeeded before the error was raised." */
 const halfDoneErrors: ReadonlySet<string> = new Set(["fatal_error", "internal_error"]);
 
-/** The request was never sent, so it cannot have had an effect. */
-const notSentCodes: ReadonlySet<string> = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
-  ...["CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
-  ...["ERR_TLS_CERT_ALTNAME_INVALID", "UND_ERR_CONNECT_TIMEOUT"],
-]);
-
 /** Converts what a call of the library was rejected with. */
 export function slackError(error: unknown, method: string, kind: CallKind): EarshotError {
   if (error instanceof EarshotError) return error;
@@ -161,7 +155,7 @@ export function slackError(error: unknown, method: string, kind: CallKind): Ears
   }
   const cause = error instanceof WebAPIRequestError ? error.original : error;
   const why = failureName(cause);
-  if (kind === "send" && !notSentCodes.has(why)) return inDoubt(failed, why);
+  if (kind === "send" && !fetchNotSentCodes.has(why)) return inDoubt(failed, why);
   return new EarshotError("EAR_CHANNEL_UNAVAILABLE", `${failed}: the request failed (${why})`);
 }
 

@@ -6,6 +6,7 @@
 import type { GrammyError, HttpError } from "grammy";
 import { EarshotError } from "../../../domain/errors.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
+import { notSentCodes } from "../shared/unsent.ts";
 import { GroupMigratedError } from "./chats.ts";
 
 /**
@@ -15,19 +16,6 @@ import { GroupMigratedError } from "./chats.ts";
 export type CallKind = "send" | "ask" | "connect";
 
 const retryAfterSecondsMax = 3_600;
-
-/** The request was never sent, so it cannot have had an effect. */
-const notSentCodes = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "CERT_HAS_EXPIRED",
-  "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-]);
 
 /**
  * Converts an error.

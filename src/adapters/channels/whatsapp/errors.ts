@@ -6,6 +6,7 @@
  * What the server says in words is not repeated: it may hold a number or a token.
  */
 import { EarshotError } from "../../../domain/errors.ts";
+import { notSentCodes } from "../shared/unsent.ts";
 import type { WhatsAppProblem } from "./wire.ts";
 
 /**
@@ -110,13 +111,6 @@ export const inDoubt = (failed: string, why: string) =>
     "EAR_SEND_IN_DOUBT",
     `${failed}: no answer came, so it may have been sent (${why})`,
   );
-
-/** The request was never sent, so it cannot have had an effect. */
-const notSentCodes: ReadonlySet<string> = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
-  ...["CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
-  "ERR_TLS_CERT_ALTNAME_INVALID",
-]);
 
 /** An error of the HTTP client. */
 export function networkError(error: unknown, failed: string, kind: CallKind): EarshotError {

@@ -1,8 +1,8 @@
 /** What a Matrix account sends, read back from the homeserver as other clients would. */
 import { expect, onTestFinished, test } from "vitest";
 import { matrixChannel } from "../../../../src/adapters/channels/matrix/channel.ts";
-import { UnsentError } from "../../../../src/adapters/channels/matrix/errors.ts";
 import { matrixParts } from "../../../../src/adapters/channels/matrix/rendering.ts";
+import { UnsentError } from "../../../../src/adapters/channels/shared/unsent.ts";
 import { createSystemClock } from "../../../../src/adapters/system/clock.ts";
 import type { EarshotError } from "../../../../src/domain/errors.ts";
 import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";
