@@ -4,9 +4,9 @@
  * the query, answers with status, message and data, `tempGuid` refused while the same is under way,
  * webhooks as posts of type and data.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { breakAnswer, createFaultScript } from "../servers/faults.ts";
+import { Loopback } from "../servers/loopback.ts";
 import type { Mac, MacRow } from "./mac.ts";
 
 export const serverPassword = "canary-bubbles";
@@ -30,34 +30,22 @@ export class BlueBubblesServer {
   password = serverPassword;
   /** Rows that are no rows, in the next page. */
   garbage: unknown[] = [];
-  #server: Server | null = null;
-  #port = 0;
+  readonly #server = new Loopback((request, response) => this.#serve(request, response));
 
   constructor(mac: Mac) {
     this.mac = mac;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return this.#server.url;
   }
 
-  async up(): Promise<void> {
-    const server = createServer((request, response) => {
-      this.#serve(request, response).catch(() => response.destroy());
-    });
-    this.#server = server;
-    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
-    this.#port = (server.address() as AddressInfo).port;
+  up(): Promise<void> {
+    return this.#server.up();
   }
 
-  async down(): Promise<void> {
-    const server = this.#server;
-    this.#server = null;
-    if (server === null) return;
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+  down(): Promise<void> {
+    return this.#server.down();
   }
 
   /** The body of the webhook for a changed message. */

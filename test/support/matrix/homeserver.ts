@@ -5,10 +5,10 @@
  * and transaction identifiers, relations, typing, account data, profiles, content repository, standard
  * error responses, rate limiting), its answers typed by matrix-js-sdk.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { IInvitedRoom, IJoinedRoom, ISyncResponse } from "matrix-js-sdk";
 import { breakAnswer, createFaultScript, type Fault } from "../servers/faults.ts";
+import { Loopback } from "../servers/loopback.ts";
 import { type Content, MatrixRooms } from "./matrix-rooms.ts";
 
 export class MatrixFailure extends Error {
@@ -49,34 +49,22 @@ export class Homeserver {
   readonly #accountData = new Map<string, Content>();
   readonly #transactions = new Map<string, string>();
   readonly #watchers = new Set<() => void>();
-  #server: Server | null = null;
-  #port = 0;
+  readonly #server = new Loopback((request, response) => this.#serve(request, response));
   /** What is not one of its events, for the next sync. */
   #garbage: unknown[] = [];
   /** Tokens of before are unknown. */
   forgetsBefore = 0;
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return this.#server.url;
   }
 
-  async up(): Promise<void> {
-    const server = createServer((request, response) => {
-      this.#serve(request, response).catch(() => response.destroy());
-    });
-    this.#server = server;
-    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
-    this.#port = (server.address() as AddressInfo).port;
+  up(): Promise<void> {
+    return this.#server.up();
   }
 
-  async down(): Promise<void> {
-    const server = this.#server;
-    if (server === null) return;
-    this.#server = null;
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+  down(): Promise<void> {
+    return this.#server.down();
   }
 
   /** What the next sync has in the timeline of a room besides events. */

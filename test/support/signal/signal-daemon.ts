@@ -6,9 +6,9 @@
  * prints. Comments on the stream every 15 s are sent at once on connecting, too. It is for several
  * accounts (multi-account mode) and knows one.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { breakAnswer, createFaultScript } from "../servers/faults.ts";
+import { Loopback } from "../servers/loopback.ts";
 import { type Params, RpcFailure, SignalRooms } from "./signal-rooms.ts";
 
 const keptMax = 1_000;
@@ -38,8 +38,7 @@ export class SignalDaemon {
   #kept: Kept[] = [];
   readonly #clients = new Set<ServerResponse>();
   readonly #watchers = new Set<() => void>();
-  #server: Server | null = null;
-  #port = 0;
+  readonly #server = new Loopback((request, response) => this.#serve(request, response));
 
   constructor(options: SignalDaemonOptions = {}) {
     this.#options = options;
@@ -47,27 +46,16 @@ export class SignalDaemon {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
+    return this.#server.url;
   }
 
-  async up(): Promise<void> {
-    const server = createServer((request, response) => {
-      this.#serve(request, response).catch(() => response.destroy());
-    });
-    this.#server = server;
-    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
-    this.#port = (server.address() as AddressInfo).port;
+  up(): Promise<void> {
+    return this.#server.up();
   }
 
   /** Nobody can connect any more; the daemon itself goes on and receives. */
-  async down(): Promise<void> {
-    const server = this.#server;
-    if (server === null) return;
-    this.#server = null;
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+  down(): Promise<void> {
+    return this.#server.down();
   }
 
   /** Another process: what was kept is gone, and ids begin again. */
