@@ -5,6 +5,7 @@
 import type { APIMessage, APIUser } from "discord-api-types/v10";
 import { expect, onTestFinished, test } from "vitest";
 import { patienceMs, startAsking } from "../../../support/daemon/asking-daemon.ts";
+import { choosesOnce, grantsOnce, permissionIn } from "../../../support/daemon/asking-steps.ts";
 import { sampleToken, startDiscordServer } from "../../../support/discord/discord-server.ts";
 
 interface Button {
@@ -14,6 +15,8 @@ interface Button {
 
 const buttonsOf = ({ components = [] }: APIMessage): Button[] =>
   (components as unknown as { components: Button[] }[]).flatMap((row) => row.components);
+
+const labelsOf = (message: APIMessage) => buttonsOf(message).map(({ label }) => label);
 
 async function started(agent: "acp" | "module") {
   const server = await startDiscordServer();
@@ -86,11 +89,7 @@ test("a permission is given with a button, by an owner, once", async () => {
   room.ask(ann, "do: ask execute");
   const question = await room.answer("asks an owner");
   expect(question.content).toContain("execute: rm -rf");
-  const labels = buttonsOf(question).map(({ label }) => label);
-  const id = /^\/approve (\w{4}) once$/.exec(labels[0] ?? "")?.[1] ?? "";
-  expect(labels).toEqual([`/approve ${id} once`, `/approve ${id} always`, `/approve ${id} deny`]);
-
-  const [once = "", , deny = ""] = labels;
+  const { id, once, deny } = permissionIn(labelsOf(question));
   for (const [who, decision] of [
     [bob, "engage"],
     [cy, "denied"],
@@ -103,29 +102,23 @@ test("a permission is given with a button, by an owner, once", async () => {
   room.say(ann, "/approve");
   await room.answer(`${id}: `);
 
-  server.gateway.copies = 2;
-  const granted = room.press(ann, question, once);
-  expect(await daemon.decided(granted)).toMatchObject({ decision: "command" });
-  await room.answer("Allowed once");
-  await room.answer('"optionId":"yes"');
-
-  room.press(ann, question, deny);
-  await room.answer("Nothing of that id waits for an answer.");
-  expect(room.shown("Allowed once")).toHaveLength(1);
-  expect(room.shown("Nothing of that id")).toHaveLength(1);
-  expect(room.shown("Refused")).toHaveLength(0);
+  await grantsOnce(daemon, room, {
+    grantTwice() {
+      server.gateway.copies = 2;
+      return room.press(ann, question, once);
+    },
+    deny: () => room.press(ann, question, deny),
+  });
 });
 
 test("a choice of the agent is answered with a button, and heard once", async () => {
   const { server, daemon, ann, bob, ...room } = await started("module");
-  room.ask(ann, "offer");
-  const question = await room.answer("Tea or coffee?");
-  expect(buttonsOf(question).map(({ label }) => label)).toEqual(["Tea", "Coffee"]);
-  server.gateway.copies = 2;
-  const pressed = room.press(bob, question, "Coffee");
-  expect(await daemon.decided(pressed)).toMatchObject({ decision: "engage" });
-  await room.answer("You chose: Coffee");
-  room.ask(ann, "and that was all");
-  await room.answer("and that was all");
-  expect(room.shown("You chose: Coffee")).toHaveLength(1);
+  await choosesOnce(daemon, room, {
+    say: (text) => room.ask(ann, text),
+    labelsOf,
+    pressTwice(question, label) {
+      server.gateway.copies = 2;
+      return room.press(bob, question, label);
+    },
+  });
 });

@@ -4,6 +4,7 @@
  */
 import { expect, onTestFinished, test } from "vitest";
 import { patienceMs, startAsking } from "../../../support/daemon/asking-daemon.ts";
+import { choosesOnce, grantsOnce, permissionIn } from "../../../support/daemon/asking-steps.ts";
 import { shownText } from "../../../support/slack/slack-methods.ts";
 import { appToken, botToken, startSlackServer } from "../../../support/slack/slack-server.ts";
 import type { Message, Sent, User } from "../../../support/slack/slack-workspace.ts";
@@ -109,11 +110,7 @@ test("a permission is given with a button, by an owner, once", async () => {
   room.ask(ann, "do: ask execute");
   const question = await room.answer("asks an owner");
   expect(shownText(question)).toContain("execute: rm -rf");
-  const labels = labelsOf(question);
-  const id = /^\/approve (\w{4}) once$/.exec(labels[0] ?? "")?.[1] ?? "";
-  expect(labels).toEqual([`/approve ${id} once`, `/approve ${id} always`, `/approve ${id} deny`]);
-
-  const [once = "", , deny = ""] = labels;
+  const { id, once, deny } = permissionIn(labelsOf(question));
   for (const [who, decision] of [
     [bob, "engage"],
     [cy, "denied"],
@@ -124,29 +121,23 @@ test("a permission is given with a button, by an owner, once", async () => {
   room.say(ann, "/approve");
   await room.answer(`${id}: `);
 
-  server.faults.add("event", { kind: "duplicate" });
-  const granted = await daemon.decided(room.press(ann, question, once));
-  expect(granted).toMatchObject({ decision: "command" });
-  await room.answer("Allowed once");
-  await room.answer('"optionId":"yes"');
-
-  room.press(ann, question, deny);
-  await room.answer("Nothing of that id waits for an answer.");
-  expect(room.shown("Allowed once")).toHaveLength(1);
-  expect(room.shown("Nothing of that id")).toHaveLength(1);
-  expect(room.shown("Refused")).toHaveLength(0);
+  await grantsOnce(daemon, room, {
+    grantTwice() {
+      server.faults.add("event", { kind: "duplicate" });
+      return room.press(ann, question, once);
+    },
+    deny: () => room.press(ann, question, deny),
+  });
 });
 
 test("a choice of the agent is answered with a button, and heard once", async () => {
   const { server, daemon, ann, bob, ...room } = await started("module");
-  room.ask(ann, "offer");
-  const question = await room.answer("Tea or coffee?");
-  expect(labelsOf(question)).toEqual(["Tea", "Coffee"]);
-  server.faults.add("event", { kind: "duplicate" });
-  const pressed = room.press(bob, question, "Coffee");
-  expect(await daemon.decided(pressed)).toMatchObject({ decision: "engage" });
-  await room.answer("You chose: Coffee");
-  room.ask(ann, "and that was all");
-  await room.answer("and that was all");
-  expect(room.shown("You chose: Coffee")).toHaveLength(1);
+  await choosesOnce(daemon, room, {
+    say: (text) => room.ask(ann, text),
+    labelsOf,
+    pressTwice(question, label) {
+      server.faults.add("event", { kind: "duplicate" });
+      return room.press(bob, question, label);
+    },
+  });
 });

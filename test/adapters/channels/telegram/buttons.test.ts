@@ -5,6 +5,7 @@
 import type { Message, User } from "@grammyjs/types";
 import { expect, onTestFinished, test } from "vitest";
 import { patienceMs, startAsking } from "../../../support/daemon/asking-daemon.ts";
+import { grantsOnce, permissionIn } from "../../../support/daemon/asking-steps.ts";
 import { sampleToken, startTelegramServer } from "../../../support/servers/telegram.ts";
 
 interface Button {
@@ -26,11 +27,11 @@ test("a permission is given with a button, by an owner, once", async () => {
   const { ann, bob, cy } = people;
   const kitchen = world.group("Kitchen", Object.values(people));
   const account = { botToken: sampleToken, apiRoot: server.apiRoot, pollSeconds: 5 };
-  const room = { allowFrom: [String(ann.id), String(bob.id)] };
+  const allowed = { allowFrom: [String(ann.id), String(bob.id)] };
   const daemon = await startAsking({
     agent: "acp",
     channels: {
-      telegram: { accounts: { default: account }, groups: { [String(kitchen.chat.id)]: room } },
+      telegram: { accounts: { default: account }, groups: { [String(kitchen.chat.id)]: allowed } },
     },
     owner: `telegram:${ann.id}`,
     // It must count that he is no owner.
@@ -56,10 +57,7 @@ test("a permission is given with a button, by an owner, once", async () => {
   say(ann, `@${world.bot.username} do: ask execute`);
   const question = await answer("asks an owner");
   expect(question.text).toContain("execute: rm -rf");
-  const labels = buttonsOf(question).map(({ text }) => text);
-  const id = /^\/approve (\w{4}) once$/.exec(labels[0] ?? "")?.[1] ?? "";
-  expect(labels).toEqual([`/approve ${id} once`, `/approve ${id} always`, `/approve ${id} deny`]);
-  const [once = "", , deny = ""] = labels;
+  const { id, once, deny } = permissionIn(buttonsOf(question).map(({ text }) => text));
   for (const [who, decision] of [
     [bob, "engage"],
     [cy, "denied"],
@@ -68,17 +66,15 @@ test("a permission is given with a button, by an owner, once", async () => {
   say(ann, "/approve");
   await answer(`${id}: `);
 
-  const granted = press(ann, question, once);
-  // Telegram has sent it again.
-  presses -= 1;
-  press(ann, question, once);
-  expect(await daemon.decided(granted)).toMatchObject({ decision: "command" });
-  await answer("Allowed once");
-  await answer('"optionId":"yes"');
-
-  press(ann, question, deny);
-  await answer("Nothing of that id waits for an answer.");
-  expect(shown("Allowed once")).toHaveLength(1);
-  expect(shown("Nothing of that id")).toHaveLength(1);
-  expect(shown("Refused")).toHaveLength(0);
+  const room = { shown, answer };
+  await grantsOnce(daemon, room, {
+    grantTwice() {
+      const granted = press(ann, question, once);
+      // Telegram sends it again.
+      presses -= 1;
+      press(ann, question, once);
+      return granted;
+    },
+    deny: () => press(ann, question, deny),
+  });
 });

@@ -4,6 +4,7 @@
  */
 import { expect, onTestFinished, test } from "vitest";
 import { startAsking } from "../../../support/daemon/asking-daemon.ts";
+import { choosesOnce, grantsOnce, permissionIn } from "../../../support/daemon/asking-steps.ts";
 import {
   accessToken,
   appSecret,
@@ -47,6 +48,11 @@ async function started(agent: "acp" | "module") {
   server.callback = `${daemon.base}/hooks/whatsapp/default`;
   const shown = (to: string, part: string) =>
     server.sent.filter((one) => one.body.to === to && wordsOf(one).includes(part));
+  /** The number's first message to somebody that has these words. */
+  const answer = async (to: string, part: string): Promise<SentMessage> => {
+    await expect.poll(() => shown(to, part).length).toBeGreaterThan(0);
+    return shown(to, part)[0] as SentMessage;
+  };
   const post = (from: string, message: object): string => {
     const id = server.wamid();
     const timestamp = String(Math.floor(Date.now() / 1_000));
@@ -58,11 +64,12 @@ async function started(agent: "acp" | "module") {
     server,
     daemon,
     shown,
-    /** The number's first message to somebody that has these words. */
-    async answer(to: string, part: string): Promise<SentMessage> {
-      await expect.poll(() => shown(to, part).length).toBeGreaterThan(0);
-      return shown(to, part)[0] as SentMessage;
-    },
+    answer,
+    /** The direct chat with somebody. */
+    of: (to: string) => ({
+      shown: (part: string) => shown(to, part),
+      answer: (part: string) => answer(to, part),
+    }),
     say: (from: string, body: string, more: object = {}) =>
       post(from, { type: "text", text: { body }, ...more }),
     press(from: string, asked: SentMessage, label: string): string {
@@ -84,22 +91,15 @@ test("a permission is given with a button, by an owner, once", async () => {
   room.say(ann, "do: ask execute");
   const question = await room.answer(ann, "asks an owner");
   expect(wordsOf(question)).toContain("execute: rm -rf");
-  const labels = labelsOf(question);
-  const id = idIn(labels[0] ?? "");
-  expect(labels).toEqual([`/approve ${id} once`, `/approve ${id} always`, `/approve ${id} deny`]);
-  const [once = "", , deny = ""] = labels;
+  const { once, deny } = permissionIn(labelsOf(question));
 
-  server.twice = true;
-  const granted = await daemon.decided(room.press(ann, question, once));
-  expect(granted).toMatchObject({ decision: "command" });
-  await room.answer(ann, "Allowed once");
-  await room.answer(ann, '"optionId":"yes"');
-
-  room.press(ann, question, deny);
-  await room.answer(ann, "Nothing of that id waits for an answer.");
-  expect(room.shown(ann, "Allowed once")).toHaveLength(1);
-  expect(room.shown(ann, "Nothing of that id")).toHaveLength(1);
-  expect(room.shown(ann, "Refused")).toHaveLength(0);
+  await grantsOnce(daemon, room.of(ann), {
+    grantTwice() {
+      server.twice = true;
+      return room.press(ann, question, once);
+    },
+    deny: () => room.press(ann, question, deny),
+  });
 });
 
 test("a press by somebody who is no owner orders as little as their text", async () => {
@@ -137,14 +137,12 @@ test("a group is asked in words, and only an owner answers", async () => {
 
 test("a choice of the agent is answered with a button, and heard once", async () => {
   const { server, daemon, ...room } = await started("module");
-  room.say(bob, "offer");
-  const question = await room.answer(bob, "Tea or coffee?");
-  expect(labelsOf(question)).toEqual(["Tea", "Coffee"]);
-  server.twice = true;
-  const pressed = room.press(bob, question, "Coffee");
-  expect(await daemon.decided(pressed)).toMatchObject({ decision: "engage" });
-  await room.answer(bob, "You chose: Coffee");
-  room.say(bob, "and that was all");
-  await room.answer(bob, "and that was all");
-  expect(room.shown(bob, "You chose: Coffee")).toHaveLength(1);
+  await choosesOnce(daemon, room.of(bob), {
+    say: (text) => room.say(bob, text),
+    labelsOf,
+    pressTwice(question, label) {
+      server.twice = true;
+      return room.press(bob, question, label);
+    },
+  });
 });
