@@ -1,7 +1,9 @@
 // `npm run build`: types and JavaScript by tsc, entries and pages by Vite, a stamp for `npm start`.
+// Of the types only those stay that an entry reaches.
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ensureInstalled, root, run } from "./prepare.mjs";
+import { keepReachableTypes } from "./types.mjs";
 
 ensureInstalled();
 const node = process.execPath;
@@ -13,6 +15,7 @@ if (status === 0 && existsSync(join(root, "web", "vite.config.ts")))
 if (status === 0) {
   // Not before now: on a fresh clone Vite is installed by the first line.
   await (await import("./bundle.mjs")).bundle();
+  keepReachableTypes();
   const main = join(root, "dist", "daemon", "cli", "main.js");
   chmodSync(main, 0o755);
   linkBin(main);

@@ -1,7 +1,18 @@
 // The packed-install smoke test: `npm pack`, install the tarball into an empty folder as a user would,
-// start the daemon from there, put one message through it, stop it. Argument: the Node binary to use.
+// weigh it, compile a file that uses its types, start the daemon from there, put one message through
+// it, stop it. Argument: the Node binary to use.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root } from "./prepare.mjs";
@@ -26,6 +37,60 @@ async function until(what, probe, ms = 20_000) {
   }
 }
 
+/** The bytes of all files below a folder, as npm counts an unpacked package: no blocks, no folders. */
+function bytesIn(folder) {
+  let bytes = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true }))
+    if (entry.isFile()) bytes += statSync(join(entry.parentPath, entry.name)).size;
+  return bytes;
+}
+
+/**
+ * Compiles a user's file that names each entry of the installed package. The peers and the
+ * compiler are the checkout's; what they find in each other's declarations is not ours.
+ */
+function checkTypes(installed) {
+  const user = join(folder, "user");
+  mkdirSync(join(user, "node_modules"), { recursive: true });
+  for (const name of readdirSync(join(root, "node_modules")))
+    if (name !== "earshot")
+      symlinkSync(join(root, "node_modules", name), join(user, "node_modules", name));
+  cpSync(installed, join(user, "node_modules", "earshot"), { recursive: true });
+  writeFileSync(join(user, "package.json"), '{"name":"user","private":true,"type":"module"}');
+  writeFileSync(join(user, "user.ts"), usersFile());
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  const flags = "--ignoreConfig --noEmit --strict --target es2023 --module nodenext --types node";
+  const done = spawnSync(process.execPath, [tsc, ...flags.split(" "), "user.ts"], {
+    cwd: user,
+    encoding: "utf8",
+  });
+  const ours = done.stdout
+    .split("\n")
+    .filter((line) => /^(user\.ts|node_modules\/earshot\/)/.test(line));
+  if (ours.length > 0 || done.error)
+    throw new Error(`types\n${ours.join("\n")}${done.error ?? ""}`);
+}
+
+/** Names every entry with types, and fails to compile where one of them has become `any`. */
+function usersFile() {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const entries = Object.keys(exports).filter((name) => exports[name].types);
+  const lines = entries.map(
+    (name, at) =>
+      `import * as entry${at} from "${name.replace(".", "earshot")}";\n` +
+      `const known${at}: Known<typeof entry${at}> = true;\nvoid known${at};`,
+  );
+  return [
+    "type Known<T> = { [K in keyof T]: 0 extends 1 & T[K] ? false : true }[keyof T];",
+    ...lines,
+    'import { createEarshot, type EarshotConfigInput } from "earshot";',
+    "const config: EarshotConfigInput = { agents: { defaults: { maxConcurrent: 1 } } };",
+    "// @ts-expect-error A key that no section has.",
+    "const wrong: EarshotConfigInput = { nonsense: true };",
+    'void [createEarshot({ stateDir: "s" }).then(({ page }) => page.length), config, wrong];',
+  ].join("\n");
+}
+
 async function main() {
   const tarball = must("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: root });
   const app = join(folder, "app");
@@ -35,13 +100,13 @@ async function main() {
     cwd: app,
   });
   const bin = join(app, "node_modules", "earshot", "dist", "daemon", "cli", "main.js");
-  const size = Number(
-    must("du", ["-sk", "--apparent-size", "node_modules"], { cwd: app }).split("\t")[0],
-  );
+  const size = bytesIn(join(app, "node_modules"));
   say(
-    `installed, ${Math.round(size / 1024)} MB, version ${must(node, [bin, "--version"], { cwd: app })}`,
+    `installed, ${(size / 1e6).toFixed(1)} MB, version ${must(node, [bin, "--version"], { cwd: app })}`,
   );
-  if (size > 80 * 1024) throw new Error(`a production install is ${size} kB, the limit is 80 MB`);
+  if (size >= 50e6) throw new Error(`an install is ${size} bytes, the limit is 50 MB`);
+  checkTypes(join(app, "node_modules", "earshot"));
+  say("the types of every entry resolve");
 
   const state = join(folder, "state");
   const env = { ...process.env, HOME: folder, EARSHOT_STATE_DIR: state, PORT: "4879" };
