@@ -126,7 +126,7 @@ describe("who may give and look at a file", () => {
   });
 });
 
-describe("what a file may be called", () => {
+describe("A25 what a file may be called", () => {
   test("anything: it is shown as one line, and leads nowhere", async () => {
     const world = await openUploadDaemon();
     for (const [name, shown] of [
@@ -155,7 +155,7 @@ describe("what a file may be called", () => {
   });
 });
 
-describe("what a file may be", () => {
+describe("A26 what a file may be", () => {
   test("only a plain picture is shown in place; nothing that could run ever is", async () => {
     const world = await openUploadDaemon();
     for (const [bytes, type] of [

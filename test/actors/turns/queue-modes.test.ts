@@ -252,7 +252,7 @@ test("what comes too soon after an interruption interrupts when its second is ov
   expect(ends(world)).toEqual(["cancelled", "cancelled"]);
 });
 
-test("a room that interrupts all the time costs one agent call a second, not one a message", async () => {
+test("A31 a room that interrupts all the time costs one agent call a second, not one a message", async () => {
   const world = await started({
     messages: { queue: { mode: "interrupt" }, inbound: { debounceMs: 0 } },
   });
@@ -272,7 +272,7 @@ test("a room that interrupts all the time costs one agent call a second, not one
   expect(world.runtime.status().turns).toEqual({ running: 0, waiting: 0 });
 });
 
-test("a room with 10,000 messages in line delays another room by one turn at most", async () => {
+test("A29 a room with 10,000 messages in line delays another room by one turn at most", async () => {
   const world = await started({
     agents: { defaults: { driver: { kind: "scripted" }, maxConcurrent: 1 } },
     messages: { queue: { mode: "queue", cap: 1_000 } },
