@@ -19,7 +19,12 @@ export interface ChannelContract {
   readonly world: () => Promise<ChannelWorld>;
   /** Abilities besides receiving and sending messages; a test is declared for each. */
   readonly can: readonly ChannelAbility[];
+  /** How many ASCII characters a person can write in one message; absent: the platform has no such limit. */
+  readonly longest?: number;
 }
+
+/** One character, right to left, combining marks, and emoji of several code points. */
+const unusualTexts = ["k", "שלום עולם — مرحبا", "Z͑ͫaͣlg͔o e\u0301", "👩‍👩‍👧 🇩🇪 👍🏽"];
 
 /** Needs the functions of `ChannelWorld` of the same name; `line`: disconnect and reconnect. */
 export type ChannelAbility =
@@ -114,6 +119,23 @@ function inboundTests(contract: ChannelContract): void {
     }
   });
 
+  test("one character, right to left, combining marks and emoji arrive as written", async () => {
+    const { world, channel } = await rig(contract);
+    for (const text of unusualTexts)
+      expect(await channel.message(await world.say({ text }))).toMatchObject({ text });
+  });
+
+  if (contract.longest !== undefined) {
+    const text = "soup "
+      .repeat(contract.longest / 5)
+      .trimEnd()
+      .padEnd(contract.longest, "!");
+    test("the longest message that a person can write arrives whole", async () => {
+      const { world, channel } = await rig(contract);
+      expect((await channel.message(await world.say({ text }))).text).toBe(text);
+    });
+  }
+
   test("messages of one chat keep their order", async () => {
     const { world, channel } = await rig(contract);
     const ids: string[] = [];
@@ -186,6 +208,19 @@ function outboundTests(contract: ChannelContract): void {
     expect(shown.map(({ id }) => id)).toEqual([...first.messageIds, ...second.messageIds]);
     expect(shown.map(({ text }) => text)).toEqual(["plain", "an answer"]);
     if (definition.capabilities.replyAuthor) expect(shown[1]?.replyTo).toBe(asked);
+  });
+
+  test("one character, right to left, combining marks and emoji are shown as sent", async () => {
+    const { world, channel } = await rig(contract);
+    for (const [index, text] of unusualTexts.entries())
+      await channel.outbound.sendText({
+        route: world.route(),
+        id: `t:${index}`,
+        text,
+        signal: never,
+      });
+    const shown = await world.shown(unusualTexts.length);
+    expect(shown.map(({ text }) => text)).toEqual(unusualTexts);
   });
 
   able(

@@ -7,6 +7,8 @@ import { discordWorld } from "../../../support/discord/discord-rig.ts";
 channelContract({
   name: "discord",
   definition: discordChannel as ChannelDefinition,
+  // With Nitro: https://support.discord.com/hc/en-us/articles/115000435108.
+  longest: 4_000,
   world: discordWorld,
   can: [
     "split",

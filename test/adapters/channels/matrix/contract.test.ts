@@ -7,6 +7,8 @@ import { matrixWorld } from "../../../support/matrix/matrix-world.ts";
 channelContract({
   name: "matrix",
   definition: matrixChannel as ChannelDefinition,
+  // An event has 65,536 bytes at most, its envelope included.
+  longest: 60_000,
   world: matrixWorld,
   // No "loseAnswer": a repeat of a send is the same message (outgoing.test.ts).
   can: [

@@ -9,6 +9,8 @@ import { signalWorld } from "../../../support/signal/signal-world.ts";
 channelContract({
   name: "signal",
   definition: signalChannel as ChannelDefinition,
+  // Signal sends it as an attachment of the message, which signal-cli puts back.
+  longest: 64_000,
   world: signalWorld,
   can: [
     ...(["split", "echo", "edit", "react", "pings", "reactions"] as const),

@@ -9,6 +9,8 @@ import { slackWorld } from "../../../support/slack/slack-world.ts";
 channelContract({
   name: "slack",
   definition: slackChannel as ChannelDefinition,
+  // https://docs.slack.dev/reference/methods/chat.postMessage: Slack truncates behind that.
+  longest: 40_000,
   world: slackWorld,
   can: [
     ...(["split", "echo", "edit", "react", "pings", "reactions"] as const),

@@ -7,6 +7,8 @@ import { telegramWorld } from "../../../support/telegram/telegram-rig.ts";
 channelContract({
   name: "telegram",
   definition: telegramChannel as ChannelDefinition,
+  // https://core.telegram.org/bots/api#message.
+  longest: 4_096,
   world: telegramWorld,
   can: [
     "split",

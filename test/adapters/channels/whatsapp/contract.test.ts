@@ -9,6 +9,8 @@ import { whatsappWorld } from "../../../support/whatsapp/whatsapp-world.ts";
 channelContract({
   name: "whatsapp",
   definition: whatsappChannel as ChannelDefinition,
+  // https://developers.facebook.com/docs/whatsapp/cloud-api/messages/text-messages.
+  longest: 4_096,
   world: whatsappWorld,
   can: [
     ...(["split", "edit", "react", "reactions"] as const),
