@@ -28,7 +28,7 @@ import type { ConfigState } from "./config/config-source.ts";
 import type { LoadedPlugins } from "./config/plugins.ts";
 import type { Registry } from "./config/registry.ts";
 import type { SkillRegistry } from "./config/skills.ts";
-import { createConfigChanges } from "./config-edit/changes.ts";
+import type { ConfigChanges } from "./config-edit/changes.ts";
 import { createInspector, type Inspector } from "./inspector/inspector.ts";
 import { createNeeds, type Needs } from "./needs/needs.ts";
 import { logReader } from "./observability/event-log.ts";
@@ -70,6 +70,7 @@ export interface ServicePorts {
   readonly skills: SkillRegistry;
   /** Settings that owners may change from a chat. */
   readonly control: DaemonControl;
+  readonly changes: ConfigChanges;
   /** Null: no OpenTelemetry SDK is registered. */
   readonly traces: Traces | null;
 }
@@ -167,11 +168,10 @@ export function composeServices(ports: ServicePorts): Services {
   });
   const { env, stateDir, configState } = ports;
   const { channels, drivers } = registry;
-  const place = { clock, env, stateDir, path: configState.file };
-  const setUp = { ...place, config, channels, drivers };
+  const setUp = { clock, env, stateDir, path: configState.file, config, channels, drivers };
   const setup = createSetup(setUp);
-  const { layers } = ports.control;
-  const changes = createConfigChanges({ ...place, config, parse: { channels, drivers } });
+  const { changes, control } = ports;
+  const { layers } = control;
   const settings = createSettings({ ...setUp, layers, changes });
   const whatIf = createWhatIf({ store, clock, ids, config, layers, changes });
   const tuneLabels = createTuneLabels({ store, config });

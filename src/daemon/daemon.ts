@@ -35,6 +35,8 @@ import { type ConfigSource, openConfig } from "./config/config-source.ts";
 import { loadConfiguredPlugins } from "./config/plugins.ts";
 import { createRegistry, type Registry } from "./config/registry.ts";
 import { createSkillRegistry } from "./config/skills.ts";
+import { type ConfigChanges, createConfigChanges } from "./config-edit/changes.ts";
+import { createRoomEdits } from "./config-edit/room-edits.ts";
 import type { KnownHosts } from "./http/allowed-hosts.ts";
 import type { ClientAddresses } from "./http/client-address.ts";
 import { type Listeners, openListeners } from "./http/listeners.ts";
@@ -245,6 +247,15 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
   const tracer = findTracer(version);
   const traces = tracer === null ? null : await tracesOf(tracer, clock);
   closers.push(() => traces?.close());
+  const changes = createConfigChanges({
+    clock,
+    env,
+    stateDir,
+    path: source.state.file,
+    config: current.config,
+    parse: registry,
+  });
+  const workspaces = createWorkspaces(baseDir, stateDir);
   const services = composeServices({
     traces,
     skills,
@@ -260,7 +271,8 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
     inspectorUrl: options.inspectorUrl ?? statelyInspector,
     config: current.config,
     configState: source.state,
-    control: daemonControl(options, source, createWorkspaces(baseDir, stateDir), closers),
+    changes,
+    control: daemonControl(options, { ...source, changes }, workspaces, closers),
   });
   const readiness = { problem: "starting" };
   return {
@@ -286,7 +298,7 @@ const restartDelayMs = 50;
 
 function daemonControl(
   { onRestart }: DaemonOptions,
-  { layers, problem }: ConfigSource,
+  { layers, problem, changes }: ConfigSource & { readonly changes: ConfigChanges },
   workspaces: Workspaces,
   closers: Closers,
 ): DaemonControl {
@@ -297,9 +309,11 @@ function daemonControl(
     const cwd = existsSync(folder) ? folder : process.cwd();
     return runShell({ ...order, cwd, signal: AbortSignal.any([order.signal, stopping.signal]) });
   };
-  if (onRestart === undefined) return { layers, shell, restart: null };
+  const file = createRoomEdits(changes, layers);
+  if (onRestart === undefined) return { layers, file, shell, restart: null };
   return {
     layers,
+    file,
     shell,
     restart: { problem, start: () => void setTimeout(onRestart, restartDelayMs) },
   };

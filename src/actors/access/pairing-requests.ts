@@ -95,7 +95,7 @@ function answerClaim(
     ? `a claim code, which made its sender ${result.role === "owner" ? "an owner" : "a member"}`
     : result.outcome === "locked"
       ? "too many wrong codes came from this account: none is looked at for a while"
-      : "a claim code that is not open: it is wrong, used, taken back or too old";
+      : "a claim code that is not open: it is wrong, used, revoked or expired";
   return { ...common(event, ended, redeemed, rows), ended, explanation, undo: redeemed.undo };
 }
 

@@ -1,18 +1,24 @@
 /**
  * Administration
  * ==============
- * `/config set|unset`, `/debug` and `/restart`. A value set here overrides the config file, which
- * is never written; the daemon refuses values that could hand over control
- * (docs/reference/commands.md).
+ * `/config set|unset|undo` edits the config file, `/debug` overrides it in memory, `/restart`. The
+ * daemon refuses values that could hand over control (docs/reference/commands.md).
  */
 import { EarshotError } from "../../domain/errors.ts";
-import type { ConfigLayers, DaemonControl, LayerName } from "../../domain/ports/index.ts";
+import type {
+  ConfigFileChange,
+  ConfigLayers,
+  DaemonControl,
+  LayerName,
+} from "../../domain/ports/index.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
 import { configText } from "./config.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
 
 const valueUnitsMax = 200;
 const reasonUnitsMax = 600;
+const diffLinesMax = 20;
+const diffUnitsMax = 1_200;
 const elsewhere = "This earshot runs inside another program: that cannot be done from a room.";
 
 /** A reason with its marks escaped: names such as `__proto__` are not markup. */
@@ -33,9 +39,56 @@ export async function configCommand(
   args: readonly string[],
   about: CommandAbout,
 ): Promise<string> {
-  const [verb, path] = args;
-  if (verb !== "set" && verb !== "unset") return configText(configs.current(), verb, path);
-  return change(control, "set", args, about);
+  const [verb, path = "", ...words] = args;
+  if (verb !== "set" && verb !== "unset" && verb !== "undo")
+    return configText(configs.current(), verb, args[1]);
+  if (control === null) return elsewhere;
+  const { file } = control;
+  const by = speakerOf(about);
+  return orRefusal(async () => {
+    if (verb === "set") {
+      const change = await file.set(path, words.join(" "), by);
+      const same = `${code(path)} already has this value in the config file.`;
+      return changeText(
+        change,
+        `${code(path)} is now ${code(JSON.stringify(change.value))}.`,
+        same,
+      );
+    }
+    if (verb === "unset") {
+      const change = await file.unset(path, by);
+      if (change === null) return `The config file does not set ${code(path)}.`;
+      return changeText(change, `${code(path)} is no longer set.`, "The override is removed.");
+    }
+    const undone = await file.undo();
+    if (undone === null) return "There is nothing to undo, or the config file has changed since.";
+    return `Undone: ${code(undone.what)}.`;
+  });
+}
+
+/** What changed in the file, as a diff, and how to undo it. */
+function changeText(
+  { lines, copy, applied }: ConfigFileChange,
+  done: string,
+  same: string,
+): string {
+  if (lines.length === 0) return same;
+  const shown = lines.slice(0, diffLinesMax);
+  const rest = lines.length > shown.length ? `\n… and ${lines.length - shown.length} more` : "";
+  const text = cut(shown.join("\n"), diffUnitsMax).replaceAll("`", "'");
+  const kept = copy === null ? "" : ` The previous file is ${code(copy)}.`;
+  const late = applied ? "" : " It is not in force yet: `earshot needs` says why.";
+  return `${done}${late}\n\`\`\`diff\n${text}${rest}\n\`\`\`\n/config undo reverts this.${kept}`;
+}
+
+/** The result, or the reason why nothing was changed. */
+async function orRefusal(work: () => Promise<string>): Promise<string> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof EarshotError) || error.disposition === "retry") throw error;
+    return `Nothing was changed. ${reasonText(error.message)}`;
+  }
 }
 
 export async function debugCommand(
@@ -45,11 +98,11 @@ export async function debugCommand(
 ): Promise<string> {
   const [verb = "show"] = args;
   if (control === null) return elsewhere;
-  if (verb !== "show") return change(control, "debug", args, about);
+  if (verb !== "show") return debug(control, args, about);
   const lines = (["set", "debug"] as const).flatMap((layer) =>
     overrideLines(control.layers, layer),
   );
-  return lines.length === 0 ? "Nothing was said over the config file." : lines.join("\n");
+  return lines.length === 0 ? "There are no overrides of the config file." : lines.join("\n");
 }
 
 function overrideLines(layers: ConfigLayers, layer: LayerName): string[] {
@@ -62,27 +115,25 @@ function overrideLines(layers: ConfigLayers, layer: LayerName): string[] {
     );
 }
 
-async function change(
-  control: DaemonControl | null,
-  layer: LayerName,
+async function debug(
+  { layers }: DaemonControl,
   [verb, path, ...words]: readonly string[],
   about: CommandAbout,
 ): Promise<string> {
-  if (control === null) return elsewhere;
-  const { layers } = control;
-  try {
+  return orRefusal(async () => {
     if (verb === "set") {
-      const override = await layers.set(layer, path ?? "", words.join(" "), speakerOf(about));
-      const duration = layer === "set" ? "It is kept, over the config file." : "Until a restart.";
-      return `${code(override.path)} is now ${code(JSON.stringify(override.value))}. ${duration}`;
+      const { value, ...set } = await layers.set(
+        "debug",
+        path ?? "",
+        words.join(" "),
+        speakerOf(about),
+      );
+      return `${code(set.path)} is now ${code(JSON.stringify(value))} until a restart.`;
     }
-    const gone = await layers.unset(layer, verb === "reset" ? undefined : path);
-    if (gone.length === 0) return "Nothing of that was said in a room.";
-    return `${gone.map((path) => code(path)).join(", ")}: as the config says again.`;
-  } catch (error) {
-    if (!(error instanceof EarshotError) || error.disposition === "retry") throw error;
-    return `Nothing was changed. ${reasonText(error.message)}`;
-  }
+    const gone = await layers.unset("debug", verb === "reset" ? undefined : path);
+    if (gone.length === 0) return "There is no such override.";
+    return `Override removed: ${gone.map((path) => code(path)).join(", ")}.`;
+  });
 }
 
 export async function restartText({ control, configs }: CommandPorts): Promise<string> {

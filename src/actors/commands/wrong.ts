@@ -57,7 +57,7 @@ async function label(
   const done = await ports.label({ key, id, expected: taken, by: speakerOf(about) });
   if (done === "unknown") return unknown;
   const name = `\`${oneLine(id, 256).replaceAll("`", "'")}\``;
-  if (done === null) return `Taken back: ${name} has no label any more.`;
+  if (done === null) return `Undone: ${name} no longer has a label.`;
   return expected === "engage"
     ? `Noted: I should have answered ${name}.`
     : `Noted: I should have stayed quiet on ${name}.`;

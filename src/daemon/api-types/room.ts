@@ -77,7 +77,7 @@ const labelledSchema = z.object({
   id: text.describe("platform id of the message"),
   expected: expectedSchema
     .nullable()
-    .describe("what would have been right; null: what was said before is taken back"),
+    .describe("what would have been right; null: an earlier label is removed"),
   by: text,
 });
 /** Somebody said what would have been right about a message. The last one counts. */

@@ -38,6 +38,6 @@ export const settingsSchema = z.object({
   containers: z.array(containerSchema).describe("maps and lists that take more entries"),
   last: lastConfigChangeSchema
     .nullable()
-    .describe("the last change by a page, if it can still be taken back"),
+    .describe("the last change by a page or `/config`, while it can be undone"),
 });
 export type SettingsAnswer = z.output<typeof settingsSchema>;

@@ -257,11 +257,8 @@ export function overrideNeeds(
       id: `override:${layer}:${path}`,
       title: `A value in the config file has no effect: ${shown(path)}`,
       meaning:
-        `${shown(by)} set another value with ${command}, which hides the one in ` +
-        "the file. Without it the file is in force.",
-      acts: [
-        asks("remove", "Take the override away", "The value in the file takes effect.", "Keep it"),
-      ],
+        `${shown(by)} set another value with ${command}, which hides the one in ` + "the file.",
+      acts: [asks("remove", "Remove the override", "Use the value in the file?", "Keep it")],
       path,
       by,
       layer,

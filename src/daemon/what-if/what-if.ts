@@ -25,6 +25,7 @@ import type {
 } from "../api-types/what-if.ts";
 import type { ConfigChanges, TextChange } from "../config-edit/changes.ts";
 import { withValue } from "../config-edit/json5-text.ts";
+import { withoutOverrides } from "../config-edit/room-edits.ts";
 import { compare } from "./compare.ts";
 import { linesUpTo, ofConversation } from "./conversation-slice.ts";
 import { createWhatIfProcesses, type WhatIfProcesses } from "./processes.ts";
@@ -228,17 +229,11 @@ class WhatIfRuns implements WhatIfService {
     const { changes, layers } = this.#ports;
     const { edits, change } = this.#changeOf(rules);
     const paths = edits.map(({ path }) => path);
-    const hiding = layers.overrides("set").filter(({ path }) => paths.includes(path));
-    for (const { path } of hiding) await layers.unset("set", path);
-    try {
-      const written = await changes.write(change, token, `What-if: ${paths.join(", ")}`);
-      const undo = { copy: written.copy, token: written.token };
-      return { edits, undo, applied: written.applied, rules: this.#rulesNow() };
-    } catch (error) {
-      for (const { path, value, by } of hiding)
-        await layers.set("set", path, JSON.stringify(value), by);
-      throw error;
-    }
+    const written = await withoutOverrides(layers, paths, () =>
+      changes.write(change, token, `What-if: ${paths.join(", ")}`),
+    );
+    const undo = { copy: written.copy, token: written.token };
+    return { edits, undo, applied: written.applied, rules: this.#rulesNow() };
   }
 
   /** @throws EarshotError EAR_CONFIG_* when the rules are wrong, or have a value that is not for here. */

@@ -1,9 +1,9 @@
 /**
- * What an owner may change of the daemon from a room: overrides of the config file, and a restart.
+ * What an owner may change of the daemon from a room: the config file, overrides of it, and a restart.
  * A program that embeds the runtime leaves the port out, and the commands say so.
  */
 
-/** `set` is stored in the state directory; `debug` lives in memory and takes precedence. */
+/** `debug` lives in memory and takes precedence; `set`, in the state directory, has what earlier versions set. */
 export type LayerName = "set" | "debug";
 
 /** A config value set from a room. */
@@ -24,6 +24,35 @@ export interface ConfigLayers {
   set(layer: LayerName, path: string, text: string, by: string): Promise<ChatOverride>;
   /** Removes the override at a path, or all of them; returns the removed paths. */
   unset(layer: LayerName, path?: string): Promise<readonly string[]>;
+}
+
+/** A change that was written to the config file. */
+export interface ConfigFileChange {
+  readonly path: string;
+  /** Removed and added lines, marked - and +; empty: the file was like this already. */
+  readonly lines: readonly string[];
+  /** The file name of the copy of the old file; null: there was no file, or nothing changed. */
+  readonly copy: string | null;
+  /** Whether the daemon runs with it already. */
+  readonly applied: boolean;
+}
+
+/** Changes of the config file by people in rooms; comments and layout stay. */
+export interface ConfigFileEdits {
+  /**
+   * Sets a value, and removes an override that would hide it. `text` is JSON5, otherwise a plain
+   * string.
+   * @throws EarshotError EAR_CONFIG_* with the reason; then nothing has changed.
+   */
+  set(
+    path: string,
+    text: string,
+    by: string,
+  ): Promise<ConfigFileChange & { readonly value: unknown }>;
+  /** Takes a value out of the file, and removes its override; null: neither has it. */
+  unset(path: string, by: string): Promise<ConfigFileChange | null>;
+  /** Undoes the last change by a page or from a room; null: there is none, or the file changed since. */
+  undo(): Promise<{ readonly what: string } | null>;
 }
 
 /** A command line of an owner. */
@@ -58,6 +87,7 @@ export interface DaemonControl {
     order: Omit<ShellOrder, "cwd"> & { readonly workspace: string },
   ) => Promise<ShellEnd>;
   readonly layers: ConfigLayers;
+  readonly file: ConfigFileEdits;
   /** Null: earshot cannot restart itself here. */
   readonly restart: {
     /** Why a start would fail now; null: no known problem. */

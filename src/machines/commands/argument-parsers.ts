@@ -48,7 +48,7 @@ const value = z.array(word).min(1).max(64);
 
 /** `show PATH`, `set PATH VALUE` and so on. */
 export const verbAndPath: Words = z.union([
-  z.tuple([choice(["show"])]),
+  z.tuple([choice(["show", "undo"])]),
   z.tuple([choice(["show", "get", "unset"]), place]),
   z
     .tuple([choice(["set"]), place], word)

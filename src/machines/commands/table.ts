@@ -185,15 +185,15 @@ export const commandTable = {
   config: {
     ...ownerOnly,
     args: verbAndPath,
-    usage: "show|get [path] | set <path> <value> | unset <path>",
-    help: "The config in force without its secrets, and changes over the file",
+    usage: "show|get [path] | set <path> <value> | unset <path> | undo",
+    help: "Shows the config without secrets, or changes the config file",
     example: "/config get engagement",
   },
   debug: {
     ...ownerOnly,
     args: debugWords,
     usage: "[show] | set <path> <value> | unset <path> | reset",
-    help: "As /config set, in memory only: gone at a restart",
+    help: "Overrides the config file in memory, until a restart",
     example: "/debug set log.level debug",
   },
   restart: {

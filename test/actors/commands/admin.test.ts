@@ -22,10 +22,8 @@ function newControl() {
   let said: ChatOverride[] = [];
   const rooms: DaemonControl = {
     layers: {
-      overrides: (layer) => (layer === "set" ? said : []),
+      overrides: (layer) => (layer === "debug" ? said : []),
       async set(layer, path, text, by) {
-        if (path === "server.port")
-          throw new EarshotError("EAR_CONFIG_UNSAFE", "Cannot set server.port from a room as `no`");
         done.push(`${layer} ${path} ${text}`);
         said = [{ path, value: text, by }];
         return { path, value: text, by };
@@ -33,6 +31,23 @@ function newControl() {
       async unset(layer, path) {
         done.push(`unset ${layer} ${path ?? "all"}`);
         return said.map((one) => one.path);
+      },
+    },
+    file: {
+      async set(path, text, by) {
+        if (path === "server.port")
+          throw new EarshotError("EAR_CONFIG_UNSAFE", "Cannot set server.port from a room as `no`");
+        done.push(`set ${path} ${text} by ${by}`);
+        const lines = ["-  a: 1,", "+  a: 2,"];
+        return { path, value: text, lines, copy: "earshot.json5.bak", applied: true };
+      },
+      async unset(path) {
+        done.push(`unset ${path}`);
+        return path === "a.b" ? null : { path, lines: [], copy: null, applied: true };
+      },
+      async undo() {
+        done.push("undo");
+        return null;
       },
     },
     restart: { problem: async () => problem, start: () => void done.push("restart") },
@@ -110,14 +125,34 @@ describe("what an owner alone may order", () => {
   test("is handed on with who said it, and refusals come back without a mark of their own", async () => {
     const { rooms, done } = newControl();
     const world = await sessionWorld(config, { control: rooms });
-    for (const text of ["/config set stream.maxChars  900", "/debug", "/debug reset"])
+    for (const text of [
+      "/debug set stream.maxChars  900",
+      "/debug",
+      "/debug reset",
+      "/config set stream.maxChars  900",
+      "/config unset a.b",
+      "/config unset a.c",
+      "/config undo",
+      "/config set server.port 1",
+    ])
       await world.talk(text, { direct: true });
-    await world.talk("/config set server.port 1", { direct: true });
-    expect(done).toEqual(["set stream.maxChars 900", "unset debug all"]);
+    expect(done).toEqual([
+      "debug stream.maxChars 900",
+      "unset debug all",
+      "set stream.maxChars 900 by telegram:ann",
+      "unset a.b",
+      "unset a.c",
+      "undo",
+    ]);
     expect(texts(world)).toEqual([
-      '`stream.maxChars` is now `"900"`. It is kept, over the config file.',
-      '`stream.maxChars` is `"900"`: telegram:ann, kept',
-      "`stream.maxChars`: as the config says again.",
+      '`stream.maxChars` is now `"900"` until a restart.',
+      '`stream.maxChars` is `"900"`: telegram:ann, until a restart',
+      "Override removed: `stream.maxChars`.",
+      '`stream.maxChars` is now `"900"`.\n```diff\n-  a: 1,\n+  a: 2,\n```\n' +
+        "/config undo reverts this. The previous file is `earshot.json5.bak`.",
+      "The config file does not set `a.b`.",
+      "The override is removed.",
+      "There is nothing to undo, or the config file has changed since.",
       "Nothing was changed. Cannot set server.port from a room as 'no'",
     ]);
     await world.runtime.stop();

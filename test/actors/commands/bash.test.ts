@@ -10,6 +10,7 @@ async function open(bash = true) {
   let answer: (signal: AbortSignal) => Promise<ShellEnd> = async () => ended;
   const control: DaemonControl = {
     layers: { overrides: () => [], set: () => Promise.reject(), unset: async () => [] },
+    file: { set: () => Promise.reject(), unset: async () => null, undo: async () => null },
     restart: null,
     shell: ({ command, workspace, signal }) => {
       ran.push(`${workspace}: ${command}`);

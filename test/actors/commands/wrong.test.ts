@@ -41,7 +41,7 @@ describe("/wrong", () => {
       expect.stringContaining("Label: telegram:ann says it should be answered"),
     ]);
     expect(await reply(world, "/wrong undo", "m1")).toEqual([
-      "Taken back: `m1` has no label any more.",
+      "Undone: `m1` no longer has a label.",
     ]);
     expect(await labelOf(world, "m1")).toBeNull();
   });

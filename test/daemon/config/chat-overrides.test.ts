@@ -1,6 +1,6 @@
 /**
- * The daemon changed from a room: values over the config file, in the state directory or in memory,
- * and a new start in the same process.
+ * The daemon changed from a room: values in the config file or over it in memory, overrides that an
+ * earlier version stored, and a new start in the same process.
  */
 import { execFile } from "node:child_process";
 import { readFile, stat, writeFile } from "node:fs/promises";
@@ -69,61 +69,101 @@ async function configShow(stateDir: string, path: string): Promise<string> {
   return (await promisify(execFile)(process.execPath, args, { env })).stdout;
 }
 
+/** Overrides as an earlier version stored them. */
+const stored = (stateDir: string, ...values: object[]) =>
+  writeFile(join(stateDir, "config-set.json"), JSON.stringify({ values }), { mode: 0o600 });
+
 describe("a value that an owner sets", () => {
-  test("counts at once, is kept over a restart, and leaves the operator's file as it is", async () => {
+  test("is written to the config file, with its comments kept, and can be undone", async () => {
     const stateDir = newFolder();
     const file = join(stateDir, "earshot.json5");
-    const written = '{ log: { level: "info" }, // mine\n}';
+    const written = '{\n  // mine\n  log: { level: "info" }, // here, too\n}\n';
     await writeFile(file, written, { mode: 0o600 });
     const first = await openDaemon(stateDir);
     expect(await talk(first, "/config set engagement.activation mention")).toEqual([
-      '`engagement.activation` is now `"mention"`. It is kept, over the config file.',
+      '`engagement.activation` is now `"mention"`.\n```diff\n' +
+        '+  engagement: { activation: "mention" },\n```\n' +
+        "/config undo reverts this. The previous file is `earshot.json5.bak`.",
     ]);
+    expect(await readFile(file, "utf8")).toBe(
+      written.replace("{\n", '{\n  engagement: { activation: "mention" },\n'),
+    );
+    expect(await readFile(`${file}.bak`, "utf8")).toBe(written);
     expect(await talk(first, "/config get engagement.activation", "/status", "/debug")).toEqual([
       expect.stringContaining('"mention"'),
       expect.stringContaining("Engagement: mention"),
-      expect.stringMatching(/^`engagement\.activation` is `"mention"`: webchat:\w+, kept$/),
+      "There are no overrides of the config file.",
     ]);
-    const saved = join(stateDir, "config-set.json");
-    expect((await stat(saved)).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(await readFile(saved, "utf8")).values).toMatchObject([
-      { path: "engagement.activation", value: "mention" },
+    await expect(stat(join(stateDir, "config-set.json"))).rejects.toThrow("ENOENT");
+    expect(await talk(first, "/config set engagement.activation mention")).toEqual([
+      "`engagement.activation` already has this value in the config file.",
     ]);
-    expect(await readFile(file, "utf8")).toBe(written);
-    expect(await configShow(stateDir, "engagement.activation")).toMatch(
-      /^engagement\.activation +set in a chat by webchat:\w+ +"mention"$/m,
-    );
     await first.kept.stop();
 
     const second = await openDaemon(stateDir);
     expect(
-      await talk(
-        second,
-        "/config get engagement.activation",
-        "/config unset engagement.activation",
-        "/config unset engagement.activation",
-        "/config get engagement.activation",
-      ),
+      await talk(second, "/config get engagement.activation", "/config undo", "/config undo"),
     ).toEqual([
       expect.stringContaining('"mention"'),
-      "`engagement.activation`: as the config says again.",
-      "Nothing of that was said in a room.",
+      expect.stringMatching(/^Undone: `engagement\.activation changed by webchat:\w+`\.$/),
+      "There is nothing to undo, or the config file has changed since.",
+    ]);
+    expect(await readFile(file, "utf8")).toBe(written);
+    expect(await talk(second, "/config get engagement.activation")).toEqual([
       expect.stringContaining('"ladder"'),
     ]);
   });
 
-  test("stays over a file that changes, and a change of the file counts beside it", async () => {
+  test("makes a file where there is none, in a list, too; unset takes it out", async () => {
+    const stateDir = newFolder();
+    const one = await openDaemon(stateDir);
+    await talk(one, "/config set agents.list.0.name Scout", "/config set context.size 7");
+    const file = join(stateDir, "earshot.json5");
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(await talk(one, "/config get agents.list.0.name", "/config get context.size")).toEqual([
+      expect.stringContaining('"Scout"'),
+      expect.stringContaining("7"),
+    ]);
+    expect(await talk(one, "/config unset context.size", "/config unset context.size")).toEqual([
+      expect.stringContaining("`context.size` is no longer set."),
+      "The config file does not set `context.size`.",
+    ]);
+    expect(await readFile(file, "utf8")).not.toContain("size");
+    expect((await talk(one, "/config set agents.list.4.name Nobody"))[0]).toBe(
+      "Nothing was changed. Cannot set agents.list.4.name: the config file has no such entry",
+    );
+  });
+
+  test("replaces an override that an earlier version stored; one that is left stays over the file", async () => {
     const stateDir = newFolder();
     const file = join(stateDir, "earshot.json5");
     await writeFile(file, "{ context: { size: 7 } }", { mode: 0o600 });
+    const by = "telegram:7";
+    await stored(
+      stateDir,
+      { path: "engagement.activation", value: "mention", by },
+      { path: "context.size", value: 5, by },
+      { path: "stream.maxChars", value: 900, by },
+    );
     const one = await openDaemon(stateDir);
-    await talk(one, "/config set engagement.activation mention");
+    expect(await configShow(stateDir, "engagement.activation")).toMatch(
+      /^engagement\.activation +set in a chat by telegram:7 +"mention"$/m,
+    );
+    await talk(one, "/config set engagement.activation always");
     await writeFile(file, '{ context: { size: 9 }, engagement: { activation: "always" } }');
-    await expect
-      .poll(async () => (await talk(one, "/config get context.size"))[0], { timeout: 60_000 })
-      .toContain("9");
-    expect(await talk(one, "/config get engagement.activation")).toEqual([
-      expect.stringContaining('"mention"'),
+    expect(
+      await talk(
+        one,
+        "/config get engagement.activation",
+        "/config get context.size",
+        "/debug",
+        "/config unset stream.maxChars",
+      ),
+    ).toEqual([
+      expect.stringContaining('"always"'),
+      expect.stringContaining("5"),
+      "`context.size` is `5`: telegram:7, kept\n`stream.maxChars` is `900`: telegram:7, kept",
+      "The override is removed.",
     ]);
   });
 
@@ -145,7 +185,7 @@ describe("a value that an owner sets", () => {
     expect(answer).toMatch(/^Nothing was changed\. Cannot/);
     expect(answer).toMatch(why);
     await expect(stat(join(stateDir, "config-set.json"))).rejects.toThrow("ENOENT");
-    expect(await talk(one, "/debug")).toEqual(["Nothing was said over the config file."]);
+    expect(await talk(one, "/debug")).toEqual(["There are no overrides of the config file."]);
   });
 
   test("for debugging is gone at a restart, or when it is taken back", async () => {
@@ -153,11 +193,9 @@ describe("a value that an owner sets", () => {
     await talk(one, "/debug set context.size 5", "/debug set stream.maxChars 900");
     expect(await talk(one, "/config get context.size", "/debug unset context.size")).toEqual([
       expect.stringContaining("5"),
-      "`context.size`: as the config says again.",
+      "Override removed: `context.size`.",
     ]);
-    expect(await talk(one, "/debug reset")).toEqual([
-      "`stream.maxChars`: as the config says again.",
-    ]);
+    expect(await talk(one, "/debug reset")).toEqual(["Override removed: `stream.maxChars`."]);
     await talk(one, "/debug set context.size 5");
     const next = one.next();
     await talk(one, "/restart");
@@ -167,8 +205,7 @@ describe("a value that an owner sets", () => {
 
   test("that does not fit any more is left out of the start, and told", async () => {
     const stateDir = newFolder();
-    const file = { values: [{ path: "engagement.activation", value: "gone", by: "telegram:7" }] };
-    await writeFile(join(stateDir, "config-set.json"), JSON.stringify(file), { mode: 0o600 });
+    await stored(stateDir, { path: "engagement.activation", value: "gone", by: "telegram:7" });
     const one = await openDaemon(stateDir);
     expect(one.log.join("")).toContain("config.overrides-ignored");
     expect((await talk(one, "/config get engagement.activation"))[0]).toContain("ladder");
@@ -176,8 +213,7 @@ describe("a value that an owner sets", () => {
 
   test("in a file of somebody else's making that says too much stops the start", async () => {
     const stateDir = newFolder();
-    const file = { values: [{ path: "access.dmPolicy", value: "open", by: "telegram:7" }] };
-    await writeFile(join(stateDir, "config-set.json"), JSON.stringify(file), { mode: 0o600 });
+    await stored(stateDir, { path: "access.dmPolicy", value: "open", by: "telegram:7" });
     await expect(openDaemon(stateDir)).rejects.toThrow(/config-set\.json.*delete it/s);
   });
 });

@@ -111,7 +111,7 @@ describe.skipIf(!haveChromium)("actions on the Room page", () => {
     await page.keyboard.type("We close at six.");
     await page.keyboard.press("Shift+Tab");
     await page.keyboard.press("Enter");
-    await dialog(page).getByText("It cannot be taken back.").waitFor();
+    await dialog(page).getByText("It cannot be undone.").waitFor();
     expect(await page.locator(".msg.agent", { hasText: "We close" }).count()).toBe(0);
     expect(await violations(page, "everything")).toEqual([]);
     // The question has the focus.

@@ -55,7 +55,7 @@ describe.skipIf(!haveChromium)("the Settings page", () => {
     await soon(() => row(page, "context.size").locator(".setting-value").textContent()).toBe("12");
     expect(file()).toBe(before.replace('"size":7', '"size":12'));
     await row(page, "context.size").getByRole("button", { name: "Undo" }).click();
-    await row(page, "context.size").getByText("Taken back.").waitFor();
+    await row(page, "context.size").getByText("Undone.").waitFor();
     await soon(() => row(page, "context.size").locator(".setting-value").textContent()).toBe("7");
     expect(file()).toBe(before);
 
@@ -101,8 +101,8 @@ describe.skipIf(!haveChromium)("the Settings page", () => {
     await page.reload();
     const last = page.getByRole("region", { name: "Last change" });
     await last.getByText("access.groups.telegram:-1001 added").waitFor();
-    await last.getByRole("button", { name: "Take it back" }).click();
-    await last.getByText("Taken back").waitFor();
+    await last.getByRole("button", { name: "Undo" }).click();
+    await last.getByText("Undone").waitFor();
     expect(file()).toBe(before);
   });
 });

@@ -266,7 +266,7 @@ function Say({ name, title, send }: ActProps & { readonly title: string }) {
       </div>
       {asking && (
         <Confirm
-          question={`Send this to ${shownName(title)} as ${name}? It cannot be taken back.`}
+          question={`Send this to ${shownName(title)} as ${name}? It cannot be undone.`}
           label="Send it"
           onYes={() => void say()}
           onNo={() => setAsking(false)}

@@ -62,7 +62,7 @@ export function useLabels(token: string, roomKey: string, selected: LineRow | nu
     const { id, seq } = row.entry;
     put(row.key, { expected, since: seqOf(row) });
     setFailed(null);
-    setDone(expected === null ? "Label taken back" : `Labelled: ${shouldHave[expected]}`);
+    setDone(expected === null ? "Label removed" : `Labelled: ${shouldHave[expected]}`);
     const path = `/api/rooms/${encodeURIComponent(roomKey)}/label`;
     sending.current = sending.current
       .then(() => ask(path, { token, body: { id, seq, expected } }))

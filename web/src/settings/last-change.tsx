@@ -17,7 +17,7 @@ export function LastChange({ last, token, onUndone }: LastChangeProps) {
     try {
       const body = { copy: last.copy, token: last.token };
       await ask("/api/config/undo", { token, body });
-      setOutcome({ state: "ok", text: `Taken back: ${last.what}.` });
+      setOutcome({ state: "ok", text: `Undone: ${last.what}.` });
       onUndone();
     } catch (error) {
       const text = error instanceof ApiError ? error.message : "earshot could not be asked.";
@@ -33,7 +33,7 @@ export function LastChange({ last, token, onUndone }: LastChangeProps) {
             Last change, {new Date(last.at).toLocaleString()}: <bdi>{last.what}</bdi>
           </span>
           <button type="button" class="btn small" onClick={() => void undo()}>
-            Take it back
+            Undo
           </button>
         </>
       )}

@@ -33,7 +33,7 @@ export function Row({ setting, token, onWritten }: RowProps) {
     if (done === null) return;
     try {
       const body = { copy: done.copy, token: done.token };
-      took((await ask("/api/config/undo", { token, body })) as SetupWritten, "Taken back.");
+      took((await ask("/api/config/undo", { token, body })) as SetupWritten, "Undone.");
       setDone(null);
     } catch (error) {
       setOutcome({ state: "bad", text: messageOf(error) });
