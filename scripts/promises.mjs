@@ -88,6 +88,7 @@ export const promises = [
     tests: [
       "test/actors/journal/journal.test.ts",
       "test/actors/ingress/ingress.test.ts",
+      "test/crash/store-faults.test.ts",
       "test/daemon/api/inbound.test.ts",
     ],
   },

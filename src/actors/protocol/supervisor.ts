@@ -165,6 +165,8 @@ export interface Supervisor {
   /** The readers of conversations. */
   readonly inspections: InspectionReaders;
   status(): readonly HostStatus[];
+  /** Why a host waits for the store, or null: none does. It is tried again until it works. */
+  stalled(): string | null;
   /** Ends the hosts. A start finds what was not confirmed in the journal. */
   stop(): Promise<void>;
 }

@@ -23,6 +23,8 @@ export function createStatus(
     if (lasting !== null) return lasting;
     const failing = journal.failing() ?? projection.failing();
     if (failing !== null) return failing.message;
+    const stalled = supervisor.stalled();
+    if (stalled !== null) return stalled;
     const broken = supervisor.status().filter(({ state }) => state === "broken");
     return broken.length === 0
       ? null

@@ -9,6 +9,7 @@
  * Events that were sent and not answered when the host died go back to the front of the mailbox.
  */
 import { limits } from "../../domain/limits.ts";
+import { reasonOf } from "../host/conversation-host.ts";
 import { triesOf } from "../protocol/event-codec.ts";
 import type { HostLink } from "../protocol/host-link.ts";
 import {
@@ -70,6 +71,7 @@ export class HostDispatcher {
   #nextBatch = 1;
   #building = false;
   #stalled = false;
+  #loadProblem: string | null = null;
   #notDurable = 0;
   #answered = 0;
   #durable = 0;
@@ -113,6 +115,11 @@ export class HostDispatcher {
   /** Whether nothing is left, results that are not durable included. */
   get settled(): boolean {
     return !this.busy && (this.#stalled || this.#mailbox.size === 0) && this.#notDurable === 0;
+  }
+
+  /** Why conversations cannot be loaded, until one is. */
+  get loadProblem(): string | null {
+    return this.#loadProblem;
   }
 
   get #wantsPassivation(): boolean {
@@ -246,6 +253,7 @@ export class HostDispatcher {
         }),
       );
       this.#building = false;
+      this.#loadProblem = null;
       if (this.#link === link && link !== null) this.#send(id, sent, new Map(loaded));
       else this.#return(sent);
       this.pump();
@@ -253,6 +261,7 @@ export class HostDispatcher {
       this.#building = false;
       this.#return(sent);
       this.#stalled = true;
+      this.#loadProblem = reasonOf(error);
       this.#ports.onLoadFailed(error);
     }
     this.#ports.onChange();

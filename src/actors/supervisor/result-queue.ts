@@ -20,6 +20,8 @@ export interface ResultQueueOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly effects: () => Effects;
+  /** An answer waits for its next attempt. */
+  readonly onStalled: () => void;
   /** These answers are durable. */
   readonly onDurable: (answers: readonly Answer[]) => void;
 }
@@ -31,7 +33,7 @@ export class ResultQueue {
   readonly #options: ResultQueueOptions;
   #waiting: Answer[] = [];
   #busy = false;
-  #stalled = false;
+  #stalled: string | null = null;
 
   constructor(options: ResultQueueOptions) {
     this.#options = options;
@@ -46,8 +48,8 @@ export class ResultQueue {
     return this.#waiting.length;
   }
 
-  /** A commit failed and waits for its next attempt. */
-  get stalled(): boolean {
+  /** Why the last commit failed, while it waits for its next attempt. */
+  get stalled(): string | null {
     return this.#stalled;
   }
 
@@ -72,11 +74,12 @@ export class ResultQueue {
   async #commit(result: HostResult, entries: readonly HostEntry[]): Promise<boolean> {
     try {
       await this.#options.effects().handle(result, entries);
-      this.#stalled = false;
+      this.#stalled = null;
       return true;
     } catch (error) {
-      this.#stalled = true;
-      this.#options.log("error", "host.result-not-durable", { error: reasonOf(error) });
+      this.#stalled = reasonOf(error);
+      this.#options.log("error", "host.result-not-durable", { error: this.#stalled });
+      this.#options.onStalled();
       return false;
     }
   }

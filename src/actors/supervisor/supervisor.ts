@@ -209,6 +209,13 @@ class HostSupervisor implements Supervisor {
     return this.#hosts.map((host) => host.status(this.#turns.countOn(host.id)));
   }
 
+  stalled(): string | null {
+    const reasons = this.#hosts.map(
+      ({ id, traffic }) => this.#results.get(id)?.stalled ?? traffic.loadProblem,
+    );
+    return reasons.find((reason) => reason !== null) ?? null;
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#watchdog?.stop();
@@ -312,6 +319,7 @@ class HostSupervisor implements Supervisor {
       clock,
       log,
       effects: () => this.#ports.effects(),
+      onStalled: () => this.#changed(),
       onDurable: (answers) => this.#durable(answers),
     });
   }
@@ -402,7 +410,7 @@ class HostSupervisor implements Supervisor {
     return this.#hosts.some((host) => {
       if (host.state === "broken") return false;
       const line = this.#results.get(host.id);
-      if (line?.stalled === true) return false;
+      if (line !== undefined && line.stalled !== null) return false;
       return line?.empty === false || !host.traffic.settled;
     });
   }
