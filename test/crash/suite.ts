@@ -6,24 +6,34 @@ import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
+import type { CrashPoint } from "../../src/actors/protocol/runtime.ts";
+import { openSqliteStore, type SqliteOptions } from "../../src/adapters/stores/sqlite-store.ts";
+import { lockStateDir } from "../../src/adapters/stores/state-lock.ts";
 import type { Store } from "../../src/domain/ports/index.ts";
 import { rounds } from "../support/rounds.ts";
 import { violations } from "./check.ts";
 import { standsInFile, transcriptViolations } from "./transcripts.ts";
 import { CrashWorld, chance, type Received } from "./world.ts";
 
+type StorePoint = Parameters<NonNullable<SqliteOptions["onPoint"]>>[0];
+
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const randomKills = rounds(8, 20);
-const points = [
-  "after-insert",
-  "before-commit",
-  "after-commit",
-  "before-ack",
-  "after-send",
-  "before-mark",
-  "after-lines",
-];
+const randomKills = rounds(8, 40);
+/** The longest wait for a lock or a lease is 10 s: that for the state directory. */
+const stoppedMs = rounds(1_500, 12_000);
+/** A point that is not reached by then is not on the path any more. */
+const reachedMsMax = 60_000;
+/** Every named point; the compiler misses none. */
+const pointsByName: Record<CrashPoint | StorePoint, true> = {
+  "after-insert": true,
+  "before-commit": true,
+  "after-commit": true,
+  "before-ack": true,
+  "after-send": true,
+  "before-mark": true,
+  "after-lines": true,
+};
+const points = Object.keys(pointsByName);
 
 let folder = "";
 
@@ -99,13 +109,33 @@ export function crashContract(workers: number): void {
       const world = new CrashWorld(folder, random, workers);
       for (const count of [1, 8 + Math.floor(random() * 60)]) {
         await world.start(`${point}:${count}`);
-        await world.traffic(2_000);
+        await world.traffic(reachedMsMax);
+        expect(world.alive, `${point} is reached`).toBe(false);
         await world.kill();
       }
       await judge(world);
     },
     120_000,
   );
+
+  test("a process that is stopped for longer than any lock loses and says nothing twice", async () => {
+    const random = chance(seed);
+    const world = new CrashWorld(folder, random, workers);
+    await world.start();
+    await world.traffic(300);
+    world.signal("SIGSTOP");
+    await world.traffic(300);
+    // It still owns its directory: nobody else may send its answers.
+    await expect(lockStateDir(folder)).rejects.toMatchObject({ code: "EAR_STATE_LOCKED" });
+    await new Promise((go) => setTimeout(go, stoppedMs));
+    world.signal("SIGCONT");
+    await world.traffic(300);
+    await world.quiet();
+    const ids = world.received.map(({ id }) => id);
+    expect(new Set(ids).size, `seed ${seed}`).toBe(ids.length);
+    await world.kill();
+    await judge(world);
+  }, 120_000);
 
   test("a storm of 10,000 redeliveries around a kill doubles nothing", async () => {
     const random = chance(seed);

@@ -117,6 +117,10 @@ export class CrashWorld {
     return this.#process !== null && this.#process.exitCode === null && this.#process.connected;
   }
 
+  signal(name: "SIGSTOP" | "SIGCONT"): void {
+    this.#process?.kill(name);
+  }
+
   async kill(): Promise<void> {
     if (this.alive) this.#process?.kill("SIGKILL");
     await this.ended();
