@@ -104,15 +104,14 @@ describe.skipIf(!haveChromium)("the Rooms page, scrolled", () => {
   test("the keyboard goes on beyond the rows that were sent first", async () => {
     const page = await open();
     const order: string[] = [];
-    for (let press = 0; press < 60; press += 1) {
+    const place = () => page.locator("li:has(.room:focus)").getAttribute("aria-posinset");
+    for (let press = 1; press <= 60; press += 1) {
       await page.keyboard.press("j");
-      if (press % 15 === 14) {
-        await soon(() => page.locator(".room:focus").count()).toBe(1);
-        order.push((await focused(page)) ?? "");
-      }
+      if (press % 15 !== 0) continue;
+      // Until the rows are sent, the row before them keeps the focus.
+      await soon(async () => Number(await place())).toBeGreaterThanOrEqual(press - 2);
+      order.push((await focused(page)) ?? "");
     }
-    const place = await page.locator("li:has(.room:focus)").getAttribute("aria-posinset");
-    expect(Number(place)).toBeGreaterThanOrEqual(58);
     expect(new Set(order).size).toBe(order.length);
     await soon(() => isFull(page)).toBe(true);
   });

@@ -3,10 +3,11 @@
  * =============================
  * The pages as they are in the sources, the Chromium of this process, and daemons on request. Whatever
  * goes wrong in a page that was opened here, from an exception to a broken content policy, fails
- * the test it happened in. With `kept`, pages and daemons live as long as the file.
+ * the test it happened in. With `kept`, daemons and the pages that hooks opened live as long as the
+ * file; what a test opened is closed behind it, as a page that is not looked at goes on drawing.
  */
 import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { builtPages } from "../built/files.ts";
 import {
   createLiveDaemon,
@@ -54,8 +55,12 @@ export function createPagesRig({ forgiven = [], kept = false }: PagesRigOptions 
     opened
       .flatMap((one) => one.wrong.splice(0))
       .filter((line) => ![...forgiven, ...forgivenNow].some((word) => line.includes(word)));
+  /** How many pages were open when the test began. */
+  let before = 0;
+  const closePages = (from: number) =>
+    Promise.all(opened.splice(from).map(({ page }) => page.context().close()));
   const leave = async () => {
-    await Promise.all(opened.splice(0).map(({ page }) => page.context().close()));
+    await closePages(0);
     await Promise.all(toClose.splice(0).map((close) => close()));
   };
   const running = (): Browser => {
@@ -65,10 +70,13 @@ export function createPagesRig({ forgiven = [], kept = false }: PagesRigOptions 
   beforeAll(async () => {
     browser = await sharedChromium();
   });
+  beforeEach(() => {
+    before = opened.length;
+  });
   afterEach(async () => {
     const found = wrong();
     forgivenNow.length = 0;
-    if (!kept) await leave();
+    await (kept ? closePages(before) : leave());
     expect(found).toEqual([]);
   });
   afterAll(async () => {
