@@ -41,7 +41,8 @@ function shownOn(page: Page): { at: string; line: string; words: string[] }[] {
   const shell = blocksOf(page).filter(({ language }) => language === "sh");
   const lines = shell.flatMap(({ text }) => text.split("\n"));
   const prose = page.text.replace(/^ *```[\s\S]*?^ *```$/gmu, "");
-  const spans = [...prose.matchAll(/`([^`]+)`/gu)].map(([, code = ""]) =>
+  // As many backticks end a span as began it.
+  const spans = [...prose.matchAll(/(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)/gsu)].map(([, , code = ""]) =>
     code.replace(/\s+/gu, " "),
   );
   const all = [...lines, ...spans].filter((line) => !/^\s*npm /u.test(line));
