@@ -76,7 +76,7 @@ export const failureKinds = [
   "refused",
   /** The request was not accepted, or the answer could not be read: HTTP 400, HTML for JSON. */
   "invalid",
-  /** The other side failed: HTTP 5xx. */
+  /** The server failed: HTTP 5xx. */
   "server",
   /** The program, module or host ended or threw. */
   "crashed",

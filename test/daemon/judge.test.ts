@@ -222,10 +222,15 @@ describe("a model", () => {
 
   test("that is down, slow, silent or talkative leaves the line observed", async () => {
     await open();
-    const room = await openRoom(modelJudge({ timeoutMs: 1_000, maxRetries: 0, perMinuteMax: 20 }));
+    const limits = { maxRetries: 0, perMinuteMax: 20 };
+    const impatient = await openRoom(modelJudge({ ...limits, timeoutMs: 1_000 }));
+    server.reply({ stallAfter: ['{"engage": true,'] });
+    await impatient.say("m", "can somebody book a table?");
+    const late = async () => (await impatient.why("m")).judgement;
+    await expect.poll(late, patience).toMatchObject({ failed: "late", engaged: false });
+    const room = await openRoom(modelJudge({ ...limits, timeoutMs: 60_000 }));
     const replies = [
       [{ status: 503 }, "error"],
-      [{ stallAfter: ['{"engage": true,'] }, "late"],
       [{ cutAfter: ['{"engage": true, "confidence": 1'] }, "error"],
       [{ say: ["Sure! ", JSON.stringify(yes)] }, "ill-formed"],
       [{ say: [JSON.stringify([yes])] }, "ill-formed"],
@@ -237,6 +242,7 @@ describe("a model", () => {
       const judgement = async () => (await room.why(`m${index}`)).judgement;
       await expect.poll(judgement, patience).toMatchObject({ failed, engaged: false });
     }
+    expect(await impatient.sent()).toEqual([]);
     expect(await room.sent()).toEqual([]);
   });
 

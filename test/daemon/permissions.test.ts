@@ -47,7 +47,7 @@ test.each([0, 1])(
     expect(await say(`/approve ${id} always`, /selected/)).toContain('"optionId":"always"');
     await say("do: ask execute", /asks an owner/);
     expect(await say("/stop", /^Stopped/)).toBe("Stopped.");
-    expect(await say("/approve", /waits/)).toBe("No agent waits for a permission here.");
+    expect(await say("/approve", /waiting/)).toBe("No agent is waiting for permission here.");
     expect(await say("/elevated full do: ask execute", /selected/)).toContain('"optionId":"yes"');
     page.close();
   },

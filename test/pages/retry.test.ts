@@ -49,8 +49,8 @@ describe.skipIf(!haveChromium)("repairs from the pages", () => {
     const server = await refusedBy(2);
     const page = await open("/health");
     const need = needs(page);
-    await need.getByText("Telegram, account home, does not connect any more").waitFor();
-    expect(await need.textContent()).toContain("or try again as it is.");
+    await need.getByText("Telegram, account home, is disconnected").waitFor();
+    expect(await need.textContent()).toContain("or try again without a change.");
     expect(await need.textContent()).not.toContain(sampleToken);
     const row = panel(page, "Connections").locator("tr", { hasText: "home" });
     await row.getByText("Halted").waitFor();
@@ -78,9 +78,9 @@ describe.skipIf(!haveChromium)("repairs from the pages", () => {
     const page = await open("/health");
     const need = needs(page);
     expect(await need.locator("h3").textContent()).toBe("One event is in quarantine");
-    expect(await need.textContent()).toContain("goes on without it; it is kept in the journal.");
+    expect(await need.textContent()).toContain("continues without it; the journal keeps it.");
     await button(need, "Try again").click();
-    await need.getByText("Try it again? It is heard as if it came now.").waitFor();
+    await need.getByText("Try it again? It is processed as if it had just arrived.").waitFor();
     expect(await need.locator(":focus").textContent()).toBe("Try again");
     await button(need, "Not now").click();
     expect(await button(need, "Drop").count()).toBe(1);
@@ -105,7 +105,7 @@ describe.skipIf(!haveChromium)("repairs from the pages", () => {
     await button(need, "Try again").click();
     await button(need, "Try again").click();
     await soon(title).toBe("One event is in quarantine again");
-    expect(await need.textContent()).toContain("Tried again once; it broke each time.");
+    expect(await need.textContent()).toContain("Tried again once; it failed each time.");
     rig.forgive("ERR_");
     await live.stop();
     await live.start();
@@ -118,7 +118,7 @@ describe.skipIf(!haveChromium)("repairs from the pages", () => {
     await page.getByRole("heading", { level: 1, name: "garden" }).waitFor();
     await page.goBack();
     await button(need, "Drop").click();
-    await need.getByText("Drop it? It will not be heard.").waitFor();
+    await need.getByText("Drop it? It will not be processed.").waitFor();
     await button(need, "Drop").click();
     await nothing(page);
   });
@@ -144,7 +144,7 @@ describe.skipIf(!haveChromium)("repairs from the pages", () => {
       await leavePoison(daemon?.stateDir ?? "", key);
       await daemon?.start();
       const page = await open("/health", { width });
-      await needs(page).filter({ hasText: "does not connect" }).waitFor();
+      await needs(page).filter({ hasText: "is disconnected" }).waitFor();
       const need = needs(page).filter({ hasText: "quarantine" });
       await button(need, "Try again").click();
       await need.getByText("Try it again?").waitFor();

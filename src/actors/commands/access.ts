@@ -24,7 +24,7 @@ export async function allowlistText(
   if (verb === "list") return listText(ports, about);
   const id = word.startsWith(`${channel}:`) ? word.slice(channel.length + 1) : word;
   if (id === "" || id.startsWith("@"))
-    return "People are known by the platform's id of them, not by a name: nothing was changed.";
+    return "Use the person's platform id, not a name. Nothing was changed.";
   const where = scope === "direct" ? "direct chats" : "groups";
   const by = oneLine(`${channel}:${about.asked.author}`, idUnitsMax);
   const { access } = ports;
@@ -32,8 +32,8 @@ export async function allowlistText(
     // The access store has no effect where a group has its own list.
     if (scope === "group" && ownListOf(ports, about) !== undefined)
       return (
-        "This group has a list of its own in the config file, and only who is on that is heard " +
-        "here: nothing was changed. Add them there."
+        "This group has its own list in the config file, and the agent ignores everyone else " +
+        "here. Nothing was changed. Add them to that list."
       );
     const done = await access.allow({ channel, account, id, scope }, by);
     return done ? `${shown(id)} may speak in ${where}.` : "The list is full.";
@@ -41,8 +41,8 @@ export async function allowlistText(
   const scopes = scope === "direct" ? (["direct", "paired"] as const) : (["group"] as const);
   let had = false;
   for (const scope of scopes) had = (await access.revoke({ channel, account, id, scope })) || had;
-  if (!had) return `${shown(id)} was not let in from here; the config file may say more.`;
-  return `${shown(id)} is off the list of ${where}, from the next message on.`;
+  if (!had) return `${shown(id)} was not added from here; the config file may still allow it.`;
+  return `${shown(id)} is removed from the list for ${where}, starting with the next message.`;
 }
 
 /** The config's own list for this group or topic. */

@@ -19,7 +19,8 @@ const valueUnitsMax = 200;
 const reasonUnitsMax = 600;
 const diffLinesMax = 20;
 const diffUnitsMax = 1_200;
-const elsewhere = "This earshot runs inside another program: that cannot be done from a room.";
+const elsewhere =
+  "This earshot runs inside another program, so this command is not available in a room.";
 
 /** A reason with its marks escaped: names such as `__proto__` are not markup. */
 const reasonText = (reason: string): string =>
@@ -141,6 +142,7 @@ export async function restartText({ control, configs }: CommandPorts): Promise<s
   const problem = await control.restart.problem();
   if (problem !== null) return `Not now: ${reasonText(problem)}`;
   const { driver } = configs.current().store;
-  const lost = driver === "memory" ? " This store keeps nothing: sessions begin anew." : "";
-  return `Restarting once what is under way has ended.${lost}`;
+  const lost =
+    driver === "memory" ? " This store is in memory only: all sessions start fresh." : "";
+  return `Restarting after the current work finishes.${lost}`;
 }

@@ -24,7 +24,7 @@ export function configText(
   if (path === undefined)
     return `Sections: ${Object.keys(plain).join(", ")}. One of them: /config ${verb} engagement`;
   const value = path.split(".").reduce<unknown>(below, plain);
-  if (value === undefined) return "Nothing has that name in the config.";
+  if (value === undefined) return "The config has no such key.";
   const text = JSON.stringify(value, null, 2);
   const shown = cut(text, shownUnitsMax);
   const rest = shown.length < text.length ? "\n…" : "";

@@ -13,7 +13,7 @@ const asking: ReadonlySet<string> = new Set(["acp", "module"]);
 function effectOf({ agent }: CommandAbout): string {
   return asking.has(agent.driver.kind)
     ? ""
-    : ` The agent here (${agent.driver.kind}) never asks for permission: this changes nothing for it.`;
+    : ` The agent here (${agent.driver.kind}) never asks for permission, so this has no effect.`;
 }
 
 export function execText(about: CommandAbout): string {
@@ -32,6 +32,6 @@ export function ttsText({ configs }: CommandPorts, about: CommandAbout): string 
   const scope = { agentId: agent.id, key: step.key, channel, account };
   const { speech } = resolveMedia(configs.current(), scope);
   const setting = settings.tts ?? "as configured";
-  const none = " No program for speech is configured (media.speech), so nothing is said aloud.";
+  const none = " No speech program is configured (media.speech), so replies are not spoken.";
   return `Speech: ${setting}.${speech === null ? none : ""}`;
 }

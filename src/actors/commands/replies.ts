@@ -33,8 +33,8 @@ export function createAnswers(ports: CommandPorts): Answers {
     commands: (_, about) => commandsText(known(about)),
     status: (_, about) => statusText(ports, about),
     whoami: (_, about) => whoText(about),
-    new: () => "A new session has begun.",
-    reset: () => "A new session has begun.",
+    new: () => "Started a new session.",
+    reset: () => "Started a new session.",
     stop: (_, { status: { stops }, step, asked }) =>
       stopText(stops.turn || stopsBash(ports, step.key, asked), stops.messages),
     // Taken out of the text where it is read; its message is the agent's.
@@ -49,13 +49,14 @@ export function createAnswers(ports: CommandPorts): Answers {
     usage: (_, about) => usageText(ports, about),
     session: (_, about) => sessionText(ports, about),
     compact: (_, { session, status }) => {
-      if (isBusy(status)) return "Not while a turn waits or runs here: say it again afterwards.";
-      if (session === null) return "There is nothing to sum up yet.";
-      return "What was said so far is being summed up.";
+      if (isBusy(status))
+        return "A turn is waiting or running here. Try again when it has finished.";
+      if (session === null) return "There is nothing to summarize yet.";
+      return "Summarizing the conversation so far.";
     },
     context: (_, about) => contextText(ports, about),
     models: (_, about) => modelsText(ports, about),
-    disengage: () => "I only listen here until I am spoken to again.",
+    disengage: () => "I only listen here until someone addresses me again.",
     why: ([id], about) => whyText(ports, id, about),
     wrong: ([verb], about) => wrongText(ports, verb, about),
     config: (args, about) => configCommand(ports, args, about),
@@ -95,7 +96,7 @@ function stopText(isRunning: boolean, messages: number): string {
   const done = isRunning
     ? "Stopped."
     : messages > 0
-      ? "Nothing had begun."
+      ? "Nothing had started."
       : "Nothing of yours is running.";
   if (messages === 0) return done;
   const waiting =

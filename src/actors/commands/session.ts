@@ -62,7 +62,7 @@ export async function contextText(
   about: CommandAbout,
 ): Promise<string> {
   const { session, agent, status, step, asked } = about;
-  const observed = `Overheard since the last turn: ${status.remembered} messages.`;
+  const observed = `Messages observed since the last turn: ${status.remembered}.`;
   const message = systemMessage(agent, asked.route, configs.settings(step.key));
   const system = `System prompt: about ${estimateTokens(message)} tokens.`;
   if (session === null) return [none, observed, system].join("\n");

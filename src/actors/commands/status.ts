@@ -31,10 +31,10 @@ export async function statusText(ports: CommandPorts, about: CommandAbout): Prom
     `Queue: ${queueText([], about)}; ${status.waiting} waiting`,
     `Engagement: ${status.activation}, ${attention}; ${counted(turns, "turn")}, ` +
       `${credits} with credit, ` +
-      `${remembered} overheard`,
+      `${remembered} observed`,
     `Loop guard: ${guard}, ${consecutive} in a row`,
     `Sending answers: ${status.send}`,
-    `Last decisions: ${decided.length === 0 ? "none lately" : decided.join(", ")}`,
+    `Last decisions: ${decided.length === 0 ? "none recently" : decided.join(", ")}`,
     `Usage: ${session === null ? "none" : usageLine(session.usage)}`,
   ].join("\n");
 }
@@ -67,7 +67,7 @@ export function modelsText({ configs }: CommandPorts, about: CommandAbout): stri
     });
     return names.length === 0 ? [] : [`${id}: ${names.join(", ")}`];
   });
-  const known = lines.length === 0 ? "No model is named in the config." : lines.join("\n");
+  const known = lines.length === 0 ? "The config names no model." : lines.join("\n");
   return `${known}\nIn use here: ${modelText(about)}.`;
 }
 

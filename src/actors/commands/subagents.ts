@@ -61,7 +61,7 @@ export async function subagentsText(
   });
   const more = runs.length - lines.length;
   if (more > 0) lines.push(`and ${more} more`);
-  return [...lines, "End one: /subagents stop <name>"].join("\n");
+  return [...lines, "Stop one: /subagents stop <name>"].join("\n");
 }
 
 /** The request and decision of an `/approve`; null: none. */
@@ -82,7 +82,7 @@ export function approveText(
     const lines = permits
       .pending(step.conv)
       .map(({ id, kind, title }) => `${id}: \`${harmless(`${kind}: ${title}`)}\``);
-    return lines.length === 0 ? "No agent waits for a permission here." : lines.join("\n");
+    return lines.length === 0 ? "No agent is waiting for permission here." : lines.join("\n");
   }
   const permit = permits.find(answer.id);
   if (permit === null) return "Nothing of that id waits for an answer.";

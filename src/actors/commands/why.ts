@@ -21,7 +21,7 @@ export async function whyText(
   const id = wanted ?? about.asked.about ?? (await latestMessage(ports, about));
   const answers = id === null ? [] : await ports.why(id);
   const own = answers.findLast(({ key }) => key === about.step.key);
-  return own === undefined ? "No such message was heard here." : written(own);
+  return own === undefined ? "No such message in this room." : written(own);
 }
 
 async function latestMessage({ store }: CommandPorts, { step }: CommandAbout) {

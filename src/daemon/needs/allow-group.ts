@@ -32,7 +32,7 @@ function withGroup(text: string, path: string, { channel, chat }: Group): string
   if (!isDeepStrictEqual(parseJson5(changed, path), wanted))
     throw new EarshotError(
       "EAR_CONFIG_SYNTAX",
-      `Cannot add the group to ${path}: its form is not understood. ` +
+      `Cannot add the group to ${path}: unexpected file structure. ` +
         `Add ${JSON.stringify(name)}: {} to access.groups by hand`,
     );
   return changed;

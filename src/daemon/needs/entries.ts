@@ -49,7 +49,7 @@ const messages = (count: number) => (count === 1 ? "1 message" : `${count} messa
 
 export function daemonNeeds({ problem }: RuntimeStatus): Need[] {
   if (problem === null) return [];
-  const title = "earshot cannot work as it should";
+  const title = "earshot has a problem";
   return [{ kind: "daemon", id: "daemon", title, meaning: sentence(problem), acts: [], problem }];
 }
 
@@ -93,11 +93,10 @@ export function connectionNeeds(connections: readonly ConnectionStatus[], nameOf
         kind: "connection",
         id: ["connection", channel, account].join(":"),
         title:
-          `${account === "default" ? name : `${name}, account ${account},`} does not ` +
-          "connect any more",
+          `${account === "default" ? name : `${name}, account ${account},`} is ` + "disconnected",
         meaning:
-          `${errorOf(detail)}Nothing is heard there since ${momentOf(since)}. Change its config ` +
-          "and it reconnects by itself, or try again as it is.",
+          `${errorOf(detail)}No messages received since ${momentOf(since)}. Correct its config, ` +
+          "and it reconnects automatically, or try again without a change.",
         acts: [act("retry", "Try again")],
         channel,
         account,
@@ -124,10 +123,10 @@ export function gapNeeds(connections: readonly ConnectionStatus[], nameOf: NameO
         return {
           kind: "gap",
           id,
-          title: `${account === "default" ? name : `${name}, account ${account},`} was away, and messages may be lost`,
+          title: `${account === "default" ? name : `${name}, account ${account},`} was disconnected, and messages may be lost`,
           meaning:
-            `What was said in ${where} from ${momentOf(from)} to ${momentOf(to)} is not known here, ` +
-            "and the platform does not give it back. Who wrote then may have to ask again.",
+            `Messages in ${where} from ${momentOf(from)} to ${momentOf(to)} were not received, ` +
+            "and the platform does not deliver them later. Their authors may have to send them again.",
           acts: [act("seen", "Seen")],
           channel,
           account,
@@ -146,9 +145,9 @@ const remedies: Readonly<Record<FailureKind, string>> = {
   "not-found": "Check its address and the name of its model or program.",
   "rate-limit": "Wait, or raise the limit at the provider.",
   timeout: "Check that it answers, or raise turn.idleMs.",
-  refused: "Check its address, and that it runs.",
-  invalid: "Check what it accepts and what it answers.",
-  server: "The other side failed: wait, or ask its operator.",
+  refused: "Check its address and that it is running.",
+  invalid: "Check which requests it accepts and what it returns.",
+  server: "The server failed: wait, or ask its operator.",
   crashed: "Check its program.",
 };
 
@@ -168,7 +167,7 @@ export function agentNeeds(
         title: `${shown(name)} fails: ${turns} turns in a row`,
         meaning:
           `${sentence(oneLine(causeText(one), causeShownUnitsMax))} ${remedies[one.kind]} ` +
-          "The next turn that succeeds ends this.",
+          "This clears when a turn succeeds.",
         acts: canTry(agentId) ? [act("retry", "Try again")] : [],
         agentId,
         turns,
@@ -193,7 +192,7 @@ export function refusalNeeds(refusals: ReadonlyMap<string, Refusal>, nameOf: Nam
         ? {
             title: `A group is not on the list: ${room}`,
             meaning:
-              `${where} ${shown(chat.id)}: ${heard} The agent hears nothing there. Allow ` +
+              `${where} ${shown(chat.id)}: ${heard} The agent ignores this group. Allow ` +
               "adds it to access.groups in the config file.",
             label: "Allow this group",
           }
@@ -201,7 +200,7 @@ export function refusalNeeds(refusals: ReadonlyMap<string, Refusal>, nameOf: Nam
             title: `${name} is not on the list`,
             meaning:
               `${where} ${shown(author.id)}${direct ? "" : ` in ${room}`}: ${heard} The ` +
-              "agent does not hear them. Allow adds them to the access list.",
+              "agent ignores them. Allow adds them to the access list.",
             label: "Allow this person",
           };
     return {
@@ -231,9 +230,9 @@ export function pairingNeeds(pairings: readonly Pairing[], nameOf: NameOf): Need
     return {
       kind: "pairing",
       id: ["pairing", channel, account, id].join(":"),
-      title: `${who} asks to be let in`,
+      title: `${who} requests access`,
       meaning:
-        `${nameOf(channel)} ${shown(id)}, code ${code}, asked ${momentOf(at)}; the code ends at ` +
+        `${nameOf(channel)} ${shown(id)}, code ${code}, requested ${momentOf(at)}; the code expires at ` +
         `${momentOf(expiresAt)}. Compare the code with the person first.`,
       acts: [act("approve", "Approve"), act("decline", "Decline")],
       channel,
@@ -257,7 +256,7 @@ export function overrideNeeds(
       id: `override:${layer}:${path}`,
       title: `A value in the config file has no effect: ${shown(path)}`,
       meaning:
-        `${shown(by)} set another value with ${command}, which hides the one in ` + "the file.",
+        `${shown(by)} set another value with ${command}, which overrides the one in ` + "the file.",
       acts: [asks("remove", "Remove the override", "Use the value in the file?", "Keep it")],
       path,
       by,
@@ -301,15 +300,20 @@ export function quarantineNeeds({ quarantined }: RuntimeStatus, titleOf: NameOf)
   return quarantined.map(({ key, seq, at, tries, ...event }): Need => {
     const room = titleOf(key);
     const error = oneLine(event.error, causeShownUnitsMax);
-    const again = tries > 0 ? ` Tried again ${times(tries)}; it broke each time.` : "";
+    const again = tries > 0 ? ` Tried again ${times(tries)}; it failed each time.` : "";
     return {
       kind: "quarantine",
       id: `quarantine:${seq}`,
       title: tries === 0 ? "One event is in quarantine" : "One event is in quarantine again",
-      meaning: `${room} goes on without it; it is kept in the journal. ${sentence(error)}${again}`,
+      meaning: `${room} continues without it; the journal keeps it. ${sentence(error)}${again}`,
       acts: [
-        asks("retry", "Try again", "Try it again? It is heard as if it came now.", "Not now"),
-        asks("drop", "Drop", "Drop it? It will not be heard."),
+        asks(
+          "retry",
+          "Try again",
+          "Try it again? It is processed as if it had just arrived.",
+          "Not now",
+        ),
+        asks("drop", "Drop", "Drop it? It will not be processed."),
       ],
       key,
       seq,
@@ -330,7 +334,7 @@ export function scheduleNeeds({ unsaid }: RuntimeStatus): Need[] {
     return {
       kind: "schedule",
       id: `schedule:${name}`,
-      title: "An entry of the schedule was not said",
+      title: "A scheduled message was not sent",
       meaning: `${called}, ${momentOf(due)}. ${sentence(why)}`,
       acts: [act("pause", "Pause"), ...(origin === "config" ? [] : [remove])],
       name,

@@ -45,7 +45,7 @@ export function createTrials({ clock, config, drivers, failing }: TrialPorts): T
       const results = await runOne(check, clock);
       if (!results.some(({ state }) => state === "ok")) {
         const why = results.map(({ says }) => says).join("; ");
-        return { refused: `It does not answer yet: ${why}` };
+        return { refused: `It still does not respond: ${why}` };
       }
       answered.set(agentId, last.turnId);
       return "answers";

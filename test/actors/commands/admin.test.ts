@@ -75,7 +75,7 @@ describe("a restart", () => {
       await world.pass(1_000);
     }
     expect(world.sent).toMatchObject([
-      { text: "Restarting once what is under way has ended.", chat: "room", replyTo: "r1" },
+      { text: "Restarting after the current work finishes.", chat: "room", replyTo: "r1" },
       { text: "I am back.", chat: "room", replyTo: "r1" },
     ]);
     expect(done).toEqual(["restart"]);

@@ -37,8 +37,8 @@ describe("a command", () => {
     ["/status", /Agent: earshot \(main\), recording\nModel: as configured; thinking off/],
     ["/whoami", /You are `telegram:ann`\. You may do everything/],
     ["/id", /telegram:ann/],
-    ["/new", /^A new session has begun\.$/],
-    ["/reset", /^A new session has begun\.$/],
+    ["/new", /^Started a new session\.$/],
+    ["/reset", /^Started a new session\.$/],
     ["/stop", /^Nothing of yours is running\.$/],
     ["/activation", /^Activation: ladder/],
     ["/activation mention", /^Activation: mention\.$/],
@@ -49,9 +49,9 @@ describe("a command", () => {
       "/session",
       /^Settings: model as configured, thinking as configured, verbose as configured,.* exec as/m,
     ],
-    ["/compact", /^What was said so far is being summed up\.$/],
+    ["/compact", /^Summarizing the conversation so far\.$/],
     ["/context", /^Remembered: 2 entries, about \d+ of 100000 tokens/],
-    ["/models", /^No model is named in the config/],
+    ["/models", /^The config names no model/],
     ["/model", /^Model: as configured\.$/],
     ["/model gpt-5.2", /^Model: gpt-5\.2\.$/],
     ["/queue", /^Queue: collect, debounce 500 ms, cap 20, drop summarize\.$/],
@@ -69,22 +69,22 @@ describe("a command", () => {
     ["/exec host=here security=full", /^Exec: security full, ask as configured\./],
     ["/exec host=sandbox security=full", /^`\/exec \[host=here\]/],
     ["/exec security=everything", /^`\/exec \[host=here\]/],
-    ["/tts off", /^Speech: off\. No program for speech is configured/],
+    ["/tts off", /^Speech: off\. No speech program is configured/],
     ["/tts", /^Speech: as configured\./],
     ["/allowlist", /^Direct chats here are `open`; on the list: 0$/],
     ["/allowlist add 7", /^`7` may speak in direct chats\.$/],
-    ["/allowlist add @bob", /^People are known by the platform's id/],
-    ["/allowlist remove telegram:8", /^`8` was not let in from here/],
+    ["/allowlist add @bob", /^Use the person's platform id/],
+    ["/allowlist remove telegram:8", /^`8` was not added from here/],
     ["/subagents", /^Nothing else runs for this agent or in this room\.$/],
     ["/subagents stop K7QM", /^No such turn runs/],
-    ["/approve", /^No agent waits for a permission here\.$/],
+    ["/approve", /^No agent is waiting for permission here\.$/],
     ["/approve K7QM always", /^Nothing of that id waits/],
     ["/restart", /^This earshot runs inside another program/],
     ["/config set log.level debug", /^This earshot runs inside another program/],
     ["/debug", /^This earshot runs inside another program/],
     ["/config show", /^Sections: /],
     ["/config get engagement.activation", /^```json\n"ladder"\n```$/],
-    ["/config get engagement.__proto__", /^Nothing has that name/],
+    ["/config get engagement.__proto__", /^The config has no such key/],
     ["/export", /Ann: hello\nassistant: re: hello$/],
     ["/export-session 1", /, 0 lines:$/],
     ["/why", /\*\*engage \(dm\)\*\*\nBecause: /],
@@ -188,7 +188,7 @@ describe("a command", () => {
     await world.talk("earshot, hello");
     const { text = "" } = await ask(world, "/subagents list");
     expect(text).toMatch(
-      /^\w{4}: `agent:main:telegram:group:room` \(main\), running for \d+ s\nEnd one: /,
+      /^\w{4}: `agent:main:telegram:group:room` \(main\), running for \d+ s\nStop one: /,
     );
     const name = /^\w+/.exec(text)?.[0] ?? "";
     // From within, it is the room's own turn, which is /stop's matter.
@@ -263,7 +263,9 @@ describe("a command", () => {
     expect(await decided({ author: bob })).toMatchObject({ decision: "denied" });
     await ask(world, "/allowlist add bob", {});
     expect(await decided({ author: bob })).toBeNull();
-    expect((await ask(world, "/allowlist remove bob")).text).toMatch(/is off the list of direct/);
+    expect((await ask(world, "/allowlist remove bob")).text).toMatch(
+      /is removed from the list for direct/,
+    );
     expect(await decided(dm)).toMatchObject({ decision: "denied" });
     expect(await decided({ author: bob })).toBeNull();
     await world.runtime.stop();
@@ -273,7 +275,7 @@ describe("a command", () => {
     const access = { groups: { "telegram:room": { allowFrom: ["telegram:ann"] } } };
     const world = await sessionWorld({ ...owner, access });
     expect((await ask(world, "/allowlist add bob", {})).text).toMatch(
-      /^This group has a list of its own in the config file.*nothing was changed/,
+      /^This group has its own list in the config file.*Nothing was changed/,
     );
     const [bobs] = await world.say("hello", { author: bob });
     expect(bobs?.receivers[0]?.verdict).toMatchObject({ decision: "denied" });

@@ -69,7 +69,7 @@ describe("a permission that is left to an owner", () => {
     await world.talk("/approve", {});
     expect(texts(world).at(-1)).toMatch(/^\w{4}: `execute: rm '-rf' build`$/);
     await world.talk("/approve", { direct: true });
-    expect(texts(world).at(-1)).toMatch(/^No agent waits/);
+    expect(texts(world).at(-1)).toMatch(/^No agent is waiting/);
     await world.talk(`/approve ${idIn(world)}`, { direct: true });
     expect(texts(world)).toContain("reported: once");
     await world.runtime.stop();

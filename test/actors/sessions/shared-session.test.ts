@@ -120,7 +120,7 @@ describe("/stop", () => {
     world.open();
     await world.pass(10_000);
     expect(texts(world)).toEqual([
-      "bob: Nothing had begun. 1 message that waited is read with your next one.",
+      "bob: Nothing had started. 1 message that waited is read with your next one.",
       "ann: for Ann",
       "ann: re: mine",
     ]);
@@ -205,7 +205,7 @@ describe("after /stop what waited", () => {
     await world.pass(60_000);
     expect(world.turns).toHaveLength(0);
     expect(texts(world)).toEqual([
-      "ann: Nothing had begun. 1 message that waited is read with your next one.",
+      "ann: Nothing had started. 1 message that waited is read with your next one.",
     ]);
     await world.talk("go on", ann);
     expect(world.turns[0]?.prompt).toMatch(/first[\s\S]*go on/);

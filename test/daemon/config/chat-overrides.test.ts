@@ -226,7 +226,7 @@ describe("a restart from a room", () => {
       const one = await openDaemon(stateDir, { workers });
       const before = one.kept.current();
       const next = one.next();
-      expect(await talk(one, "/restart")).toEqual(["Restarting once what is under way has ended."]);
+      expect(await talk(one, "/restart")).toEqual(["Restarting after the current work finishes."]);
       await writeFile(join(stateDir, "earshot.json5"), "{ context: { size: 3 } }", { mode: 0o600 });
       await next;
       const after = one.kept.current();

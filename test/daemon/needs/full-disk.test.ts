@@ -59,7 +59,7 @@ test("a full disk is one entry with what to do, and ends by itself when there is
   expect(await needs()).toMatchObject([
     {
       kind: "daemon",
-      title: "earshot cannot work as it should",
+      title: "earshot has a problem",
       meaning:
         "Cannot write the journal: the disk is full. Free some space; earshot continues automatically.",
       acts: [],

@@ -32,13 +32,13 @@ test("lost messages need a person until they were seen; lost edits are shown onl
     kind: "gap",
     channel: "pigeon",
     account: "default",
-    title: "Pigeon was away, and messages may be lost",
+    title: "Pigeon was disconnected, and messages may be lost",
     rooms: ["#garden", "#shed"],
     from,
     to,
   });
   expect(need?.meaning).toContain(
-    "What was said in #garden, #shed from 2026-11-24 03:00 UTC to 2026-11-24 03:12 UTC is not",
+    "Messages in #garden, #shed from 2026-11-24 03:00 UTC to 2026-11-24 03:12 UTC were not received",
   );
   const shown = await cli("channels");
   expect(shown.out + shown.err).toContain(

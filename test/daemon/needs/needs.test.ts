@@ -210,7 +210,7 @@ test("a failing agent is tried again without a turn: it ends when it answers, an
   const { error } = (await refused.json()) as { error: { message: string } };
   expect([refused.status, error.message]).toEqual([
     409,
-    expect.stringMatching(/^It does not answer yet: auth: .* refuses the key \(HTTP 401\)$/u),
+    expect.stringMatching(/^It still does not respond: auth: .* refuses the key \(HTTP 401\)$/u),
   ]);
   expect(JSON.stringify([error, need])).not.toContain("sk-");
   expect((await cli("needs", "do", need.id)).err).toContain("refuses the key");

@@ -22,7 +22,7 @@ describe.skipIf(!haveChromium)("a time that was not recovered", () => {
     await daemon.start();
     const page = await rig.open(daemon.address("/health"));
     const need = page.getByRole("region", { name: "Needs you" }).locator(".need");
-    await need.getByText("Pigeon was away, and messages may be lost").waitFor();
+    await need.getByText("Pigeon was disconnected, and messages may be lost").waitFor();
     const list = page.getByRole("list", { name: "Not recovered" });
     await soon(() => list.locator("li").allTextContents()).toEqual([
       "Pigeon: messages of 12 min, from 2026-11-24 03:00 UTC, were not recovered (#garden)",

@@ -70,7 +70,7 @@ describe.skipIf(!haveChromium)("the schedule on the Health page", () => {
     const page = await open(daemon);
     const needs = page.getByRole("region", { name: "Needs you" });
     const need = (name: string) => needs.locator(".need", { hasText: `${name},` });
-    await need("one").getByText("An entry of the schedule was not said").waitFor();
+    await need("one").getByText("A scheduled message was not sent").waitFor();
     expect(await need("one").textContent()).toMatch(
       /one, \d{4}-\d\d-\d\d \d\d:\d\d UTC\. .*it is unknown whether "elsewhere"/,
     );

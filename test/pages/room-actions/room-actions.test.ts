@@ -119,7 +119,7 @@ describe.skipIf(!haveChromium)("actions on the Room page", () => {
     await dialog(page).getByText("It is on its way").waitFor();
     await press(page, "New session");
     await page.keyboard.press("Enter");
-    await dialog(page).getByText("A new session has begun.").waitFor();
+    await dialog(page).getByText("Started a new session.").waitFor();
     await press(page, "Close");
     for (const text of [
       "operator set the activation to mention",

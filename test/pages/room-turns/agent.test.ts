@@ -71,7 +71,7 @@ describe.skipIf(!haveChromium)("the agent on the Room page", () => {
     await failed.getByText("The agent failed: access was denied.").waitFor();
     model.reply({ status: 500 }, { say: ["At eight."] });
     await say("m2", "Scout?");
-    await page.getByText("The agent failed: the other side failed.").waitFor();
+    await page.getByText("The agent failed: the server failed.").waitFor();
     await say("m3", "Scout??");
     const answered = page.locator(".msg", { hasText: "At eight." });
     await answered.getByText("Sent in").waitFor();

@@ -61,7 +61,7 @@ async function resultThenMistake(page: Page): Promise<void> {
 }
 
 async function trouble(page: Page): Promise<void> {
-  await page.getByText("does not connect any more").waitFor();
+  await page.getByText("is disconnected").waitFor();
   const quarantine = page.locator(".need", { hasText: "quarantine" });
   await button(page, "Drop").first().click();
   await quarantine.getByRole("button", { name: "Try again" }).click();

@@ -161,7 +161,7 @@ function forWords({ batch, attempt, context }: RoomTurn): string {
   const authors = [...new Map(batch.map(({ author }) => [author.id, author])).values()];
   const who = batch.length === 0 ? "nobody: a heartbeat" : names(authors);
   const said = batch.length === 0 ? "" : `, ${lines(batch.length)}`;
-  const shown = context === 0 ? "" : `, shown ${context} overheard`;
+  const shown = context === 0 ? "" : `, shown ${context} observed`;
   return `${who}${said}${shown}${attempt > 1 ? `, try ${attempt}` : ""}`;
 }
 

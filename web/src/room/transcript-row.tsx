@@ -256,7 +256,7 @@ const failureWords = {
   timeout: "it took too long",
   refused: "no connection",
   invalid: "the request or the answer was not accepted",
-  server: "the other side failed",
+  server: "the server failed",
   crashed: "it ended by itself",
 } as const;
 

@@ -95,7 +95,7 @@ function doneText(action: RoomAction): string {
     case "disengage":
       return "Disengaged: the agent only listens here until it is spoken to again.";
     case "new":
-      return "A new session has begun. The one before is archived.";
+      return "Started a new session. The previous one is archived.";
     case "say":
       return "It is on its way, as the agent’s own message.";
     case "activation":
