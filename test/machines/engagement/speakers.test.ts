@@ -1,4 +1,4 @@
-/** Whom a conversation remembers as present: the limits and the moments at which somebody is forgotten. */
+/** Who a conversation remembers as present: the limits and the moments at which somebody is forgotten. */
 import { describe, expect, test } from "vitest";
 import type { Participant } from "../../../src/domain/decision.ts";
 import { limits } from "../../../src/domain/limits.ts";
