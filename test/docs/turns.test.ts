@@ -16,7 +16,7 @@ function at(path: string): unknown {
 }
 
 test("every default named beside its key is the default", () => {
-  const named = [...docs.matchAll(/`([\w.*]+)`\s\(([\d,]+)\)/g)].map(
+  const named = [...docs.matchAll(/`([\w.*]+)`(?:\s\(| \| )([\d,]+)(?:\)| \|)/g)].map(
     ([, key = "", value = ""]) => ({
       key: key.replace("agents.*", "agents.defaults"),
       value: Number(value.replaceAll(",", "")),
