@@ -21,6 +21,8 @@ export const messageSchema = z.object({
   originalROWID: z.number().int().min(0),
   guid: id.min(1),
   text: z.string().max(limits.textUnitsMax).nullish(),
+  /** A line that stands above the text, where the sender writes them. */
+  subject: z.string().max(limits.textUnitsMax).nullish(),
   attributedBody: z
     .array(z.object({ string: z.string().optional(), runs: z.array(runSchema).optional() }))
     .nullish()
@@ -84,15 +86,22 @@ function mentionsOf({ attributedBody }: WireMessage): Inbound["mentions"] {
   return found.slice(0, limits.mentionsCountMax);
 }
 
+/**
+ * Of a row about another one: by name, or by its number where the server has no name for it (2000 and on:
+ * put on, 3000 and on: taken off). A sticker is about one, too, and a message of its own.
+ */
+const isTapbackType = (type: string): boolean =>
+  /^-|^[23]\d{3}$/.test(type) || !!tapbackEmoji(type);
+
 function reactionOf(message: WireMessage): AppleRow["reaction"] {
   const { associatedMessageGuid: target, associatedMessageType: type } = message;
-  if (!target || !type) return null;
+  if (!target || !type || !isTapbackType(type)) return null;
   const emoji = message.associatedMessageEmoji || tapbackEmoji(type.replace(/^-/, ""));
   if (!emoji) return null;
   return {
     target: guidOf(target),
     emoji: emoji.slice(0, limits.emojiUnitsMax),
-    isAdded: !type.startsWith("-"),
+    isAdded: !/^(?:-|3\d{3}$)/.test(type),
   };
 }
 
@@ -100,7 +109,10 @@ export function rowOf(message: WireMessage): AppleRow {
   const [chat] = message.chats ?? [];
   // Joins, departures and new names of a group say nothing.
   const isSaid = (message.itemType ?? 0) === 0;
-  const isTapback = !!message.associatedMessageType;
+  const isTapback = isTapbackType(message.associatedMessageType ?? "");
+  const text = [message.subject, message.text].map((one) => (one ?? "").replaceAll("\ufffc", ""));
+  const isSticker = message.associatedMessageType === "sticker";
+  const replyTo = message.threadOriginatorGuid || (isSticker && message.associatedMessageGuid);
   const attachments = (message.attachments ?? [])
     .filter(({ hideAttachment }) => hideAttachment !== true)
     .map(({ guid, mimeType, totalBytes, transferName }): Attachment => {
@@ -122,10 +134,10 @@ export function rowOf(message: WireMessage): AppleRow {
     sender: message.handle?.address ?? null,
     senderName: null,
     isFromMe: message.isFromMe,
-    text: isSaid && !isTapback ? (message.text ?? "").replaceAll("\ufffc", "") : "",
+    text: isSaid && !isTapback ? text.filter((one) => one !== "").join("\n") : "",
     mentions: mentionsOf(message),
     sentAt: message.dateCreated ?? null,
-    replyTo: message.threadOriginatorGuid ? guidOf(message.threadOriginatorGuid) : null,
+    replyTo: replyTo ? guidOf(replyTo) : null,
     attachments: isSaid && !isTapback ? attachments : [],
     reaction: reactionOf(message),
     editedAt: message.dateEdited ?? null,
