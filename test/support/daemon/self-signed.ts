@@ -27,8 +27,8 @@ const ecdsaWithSha256 = sequence(oid("2a8648ce3d040302"));
 const nameOf = (common: string) =>
   sequence(tagged(0x31, sequence(oid("550403"), tagged(0x0c, Buffer.from(common)))));
 
-/** PEM of a certificate for 127.0.0.1 and the names, and of its key. */
-export function selfSigned(common: string, names: readonly string[] = []) {
+/** PEM of a certificate for 127.0.0.1 and the names, and of its key. `issuer`: who it says has signed it. */
+export function selfSigned(common: string, names: readonly string[] = [], issuer = common) {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const day = 86_400_000;
   const alternatives = sequence(
@@ -39,7 +39,7 @@ export function selfSigned(common: string, names: readonly string[] = []) {
     tagged(0xa0, tagged(0x02, Buffer.from([2]))),
     tagged(0x02, Buffer.from([1]), randomBytes(8)),
     ecdsaWithSha256,
-    nameOf(common),
+    nameOf(issuer),
     sequence(time(new Date(Date.now() - day)), time(new Date(Date.now() + day))),
     nameOf(common),
     publicKey.export({ type: "spki", format: "der" }),

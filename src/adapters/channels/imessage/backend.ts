@@ -54,6 +54,8 @@ export interface AppleListener {
 }
 
 export interface AppleBackend {
+  /** Whether a file and its words are one send; if not, the words are a message behind it. */
+  readonly hasCaptions: boolean;
   /** The account, as far as the program names it. */
   identify(signal: AbortSignal): Promise<{ id: string; name: string; notes: readonly string[] }>;
   /** The newest row; 0: there is none. */
@@ -79,5 +81,8 @@ export interface AppleBackend {
     signal: AbortSignal,
   ): Promise<void>;
   typing: ((chatGuid: string, on: boolean, signal: AbortSignal) => Promise<void>) | null;
-  hook?(onChange: (row: AppleRow) => Promise<void>): ChannelHook | null;
+  hook?(
+    onChange: (row: AppleRow) => Promise<void>,
+    onUnreadable: AppleListener["onUnreadable"],
+  ): ChannelHook | null;
 }

@@ -17,6 +17,7 @@ import { pauseFor } from "../../../domain/ports/pause.ts";
 import { deadline } from "../../http/deadline.ts";
 import { hookJson } from "../../http/hook-body.ts";
 import { createHttpClient } from "../../http/http-client.ts";
+import { notSentCodes } from "../shared/unsent.ts";
 import type { AppleBackend, AppleListener, AppleRow, AppleSend } from "./backend.ts";
 import {
   anySchema,
@@ -36,10 +37,6 @@ import { tapbackName } from "./tapbacks.ts";
 const pageMax = 100;
 const callMsMax = 20_000;
 const retryAfterSecondsMax = 3_600;
-const notSentCodes: ReadonlySet<string> = new Set([
-  ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
-  ...["CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_TLS_CERT_ALTNAME_INVALID"],
-]);
 
 interface Call<Answer> {
   readonly kind: CallKind;
@@ -52,6 +49,8 @@ interface Call<Answer> {
 const seg = encodeURIComponent;
 
 export class BlueBubblesBackend implements AppleBackend {
+  /** `message/attachment` takes no text. */
+  readonly hasCaptions = false;
   readonly #config: ImessageAccountConfig;
   readonly #clock: Clock;
 
@@ -145,10 +144,6 @@ export class BlueBubblesBackend implements AppleBackend {
     form.set("name", file.name);
     form.set("attachment", new Blob([Buffer.from(file.data)], { type: file.mime }), file.name);
     const { data } = await this.#call("message/attachment", { ...call, body: form });
-    if (text === "") return data?.guid ?? null;
-    const words = { ...common, tempGuid: `${common.tempGuid}/words`, message: text };
-    // The file is there already: without its words it is better than twice.
-    await this.#call("message/text", { ...call, kind: "ask", body: words }).catch(() => null);
     return data?.guid ?? null;
   }
 
@@ -196,7 +191,10 @@ export class BlueBubblesBackend implements AppleBackend {
   }
 
   /** Edits and unsends; the address has the secret as the password of `earshot`. */
-  hook(onChange: (row: AppleRow) => Promise<void>): ChannelHook | null {
+  hook(
+    onChange: (row: AppleRow) => Promise<void>,
+    onUnreadable: AppleListener["onUnreadable"],
+  ): ChannelHook | null {
     const { webhookSecret } = this.#config;
     if (webhookSecret === undefined) return null;
     const wanted = Buffer.from(
@@ -216,6 +214,7 @@ export class BlueBubblesBackend implements AppleBackend {
         if (posted.data.type !== "updated-message") return "";
         const read = messageSchema.safeParse(posted.data.data);
         if (read.success) await onChange(rowOf(read.data));
+        else onUnreadable(read.error.issues[0]?.path.join(".") ?? "");
         return "";
       },
     };

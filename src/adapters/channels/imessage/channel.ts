@@ -9,7 +9,7 @@ import { type ChannelAccount, defineChannel } from "../../../domain/ports/index.
 import type { AppleBackend } from "./backend.ts";
 import { BlueBubblesBackend } from "./bluebubbles.ts";
 import { type ImessageAccountConfig, imessageAccountSchema } from "./config.ts";
-import { receive } from "./gateway.ts";
+import { logUnreadable, receive } from "./gateway.ts";
 import { ImsgBackend } from "./imsg.ts";
 import { changeOf, createHeard, isGroupGuid } from "./normalise.ts";
 import { createImessageOutbound, imessageTextLimit } from "./outbound.ts";
@@ -84,10 +84,13 @@ export const imessageChannel = defineChannel<ImessageAccountConfig>({
         : new BlueBubblesBackend(config, clock);
     const heard = createHeard();
     const receiver = { account: accountId, heard };
-    const hook = backend.hook?.(async (row) => {
-      const event = changeOf(row, receiver);
-      if (event !== null) await context.deliver([event]);
-    });
+    const hook = backend.hook?.(
+      async (row) => {
+        const event = changeOf(row, receiver);
+        if (event !== null) await context.deliver([event]);
+      },
+      (at) => logUnreadable(context, at),
+    );
     return {
       start: (signal) => receive(backend, context, receiver, signal),
       outbound: createImessageOutbound(backend, config, heard),

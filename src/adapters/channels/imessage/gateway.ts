@@ -74,6 +74,10 @@ export async function receive(
   delivering.abort();
 }
 
+export function logUnreadable({ log }: Pick<Context, "log">, at: string): void {
+  log("warn", "imessage.row-unreadable", { at });
+}
+
 interface Progress {
   row: number | null;
   wasLive: boolean;
@@ -98,7 +102,7 @@ function listenerOf({
       progress.wasLive = true;
       context.reportState("live");
     },
-    onUnreadable: (at) => context.log("warn", "imessage.row-unreadable", { at }),
+    onUnreadable: (at) => logUnreadable(context, at),
     onRow(row, rowId) {
       progress.row = Math.max(progress.row ?? 0, rowId);
       const event = eventOf(row, receiver);

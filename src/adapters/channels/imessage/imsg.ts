@@ -30,6 +30,7 @@ const anySchema = z.unknown();
 const chatsMax = 1_000;
 
 export class ImsgBackend implements AppleBackend {
+  readonly hasCaptions = true;
   readonly #config: ImessageAccountConfig;
   readonly #clock: Clock;
   #process: ImsgProcess | null = null;

@@ -72,7 +72,8 @@ export function createImessageOutbound(
       const file = { name, mime, data };
       const captions = textsOf(caption);
       const reply = privateApi && replyTo !== undefined ? { replyTo } : {};
-      return sendParts(request, captions.length === 0 ? [""] : captions, { file, ...reply });
+      const isAlone = captions.length === 0 || !backend.hasCaptions;
+      return sendParts(request, isAlone ? ["", ...captions] : captions, { file, ...reply });
     },
   };
   if (!privateApi) return plain;

@@ -5,11 +5,15 @@
  */
 import { EarshotError } from "../../../domain/errors.ts";
 
-/** Codes of the system and of TLS for a connection that never was. */
+/**
+ * Codes of the system and of TLS (https://nodejs.org/api/tls.html#x509-certificate-error-codes) for a connection
+ * that never was.
+ */
 export const notSentCodes: ReadonlySet<string> = new Set([
   ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
-  ...["CERT_HAS_EXPIRED", "DEPTH_ZERO_SELF_SIGNED_CERT", "UNABLE_TO_VERIFY_LEAF_SIGNATURE"],
-  ...["ERR_TLS_CERT_ALTNAME_INVALID"],
+  ...["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID", "ERR_TLS_CERT_ALTNAME_INVALID"],
+  ...["DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "CERT_UNTRUSTED"],
+  ...["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "CERT_REJECTED"],
 ]);
 
 /** The same for clients that are made of `fetch`, which has a limit of its own for connecting. */
