@@ -77,6 +77,12 @@ export const onDefaults = [
     before: ({ write }) => write("hat.png", Buffer.from(smallPicture, "base64")),
   },
   { path: "docs/guide/sessions.md" },
+  // 1: there are differences.
+  {
+    path: "docs/guide/scenarios.md",
+    before: ({ write }) => write("new.json5", '{ engagement: { activation: "mention" } }'),
+    codes: [[/--against/u, [0, 1]]],
+  },
   // 1: nobody has said that.
   { path: "docs/guide/search.md", codes: [[/^earshot find/u, [0, 1]]] },
   {
