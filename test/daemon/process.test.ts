@@ -187,7 +187,7 @@ test("with --log-format json every line is JSON, also the reason why it does not
 });
 
 describe("exit codes", () => {
-  test("bad use and bad input end with 2 and one line that says what to do", async () => {
+  test("usage errors and invalid input end with 2 and one line that says what to do", async () => {
     const stateDir = newFolder();
     writeFileSync(join(stateDir, "earshot.json5"), "{ engagment: {} }");
     const broken = started(stateDir);

@@ -4,7 +4,7 @@
  * =========
  * The command line. Each command is a file of its own, and only the file of the called command is
  * loaded, because most commands need a small part of the program. Exit codes are the same
- * everywhere: 0 done, 1 the answer is no, 2 bad use or bad input.
+ * everywhere: 0 done, 1 the answer is no, 2 usage error or bad input.
  */
 import { Command, CommanderError } from "commander";
 import { version } from "../state/package-files.ts";
@@ -47,19 +47,19 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
 ];
 
 const about =
-  "The engagement runtime for chat agents: decides, for every message within earshot, whether the " +
-  "agent engages or observes, and runs the turn to the end.";
+  "The engagement runtime for chat agents. It reads every message in your rooms, decides " +
+  "whether the agent engages or observes, and runs each turn to its end.";
 const help: HelpText = {
   examples: [
-    ["earshot start", "run the daemon; it prints the page's address"],
+    ["earshot start", "run the daemon and print the address of its pages"],
     ["earshot chat", "talk to the agent in this terminal"],
-    ["earshot replay examples/rooms/lunch.jsonl", "an example room on a simulated clock"],
+    ["earshot replay examples/rooms/lunch.jsonl", "replay an example room on a simulated clock"],
     ["earshot inspect", "watch decisions live"],
-    ["earshot why <message-id>", "the whole ladder for one message"],
+    ["earshot why <message-id>", "explain one decision, rule by rule"],
   ],
   exits:
-    "0 done, 1 the answer is no, 2 bad use or bad input, 130 ended with Ctrl-C. " +
-    "`earshot <command> --help` explains them for each command.",
+    "0 done; 1 the answer is no, or it failed; 2 usage error or invalid input; 130 ended with " +
+    "Ctrl-C. Each command explains its own in `earshot <command> --help`.",
 };
 
 /** The program with the requested command, or with all of them (help, unknown commands). */

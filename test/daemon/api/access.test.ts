@@ -55,7 +55,7 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
   expect(await daemon.run("route", annWrites)).toMatchObject({ code: 1 });
   const approved = await daemon.run("pair", "approve", code.toLowerCase());
   expect(approved).toMatchObject({ code: 0 });
-  expect(approved.out.replace(/\s+/g, " ")).toContain("this person is the OWNER now");
+  expect(approved.out.replace(/\s+/g, " ")).toContain("they are now the OWNER");
   const routed = await daemon.run("route", annWrites);
   expect(routed).toMatchObject({ code: 0, out: expect.stringContaining("the sender is an owner") });
   await guessUntilLocked(daemon);

@@ -168,7 +168,7 @@ describe("record --labels", () => {
     expect(await record("--since", late)).toMatchObject({
       code: 1,
       out: "",
-      err: "Nobody has labelled a message of that time.\n",
+      err: "No labelled messages in that time.\n",
     });
     const channel = await record("--since", from(), "--channel", "irc");
     expect(channel).toMatchObject({ code: 1, out: "" });

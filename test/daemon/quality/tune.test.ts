@@ -120,7 +120,7 @@ describe("what it refuses", () => {
     [["--want", "f1", "--seed", "-1"], "Expected a whole number"],
     [["--want", "f1", "--write"], "no config file is named"],
     [[], "--want"],
-  ])("bad use: %j", (args, why) => {
+  ])("a usage error: %j", (args, why) => {
     const { status, stdout, stderr } = earshot("tune", rooms, ...args);
     expect([status, stdout]).toEqual([2, ""]);
     expect(stderr.replaceAll(/\s+/g, " ")).toContain(why);

@@ -92,12 +92,12 @@ test("earshot find prints what it finds, marked where there are colours; 1: noth
   expect(await find(["nobody said that"])).toMatchObject({
     status: 1,
     stdout: "",
-    stderr: "No message fits.\n",
+    stderr: "No matching messages.\n",
   });
   const json = JSON.parse((await find(["--author", "cy", "--since", "1h", "--json"])).stdout);
   expect(json.found).toMatchObject([{ id: "m3" }]);
   const page = await find(["--limit", "1", "--room", roomKey]);
-  expect(page.stdout).toMatch(/There are more: add --before \d+/u);
+  expect(page.stdout).toMatch(/More results: add --before \d+/u);
   const [, before = ""] = /--before (\d+)/u.exec(page.stdout) ?? [];
   expect((await find(["--limit", "1", "--before", before])).stdout).toContain("#m2");
   expect((await find(["--", "soup", "-cold"])).stdout).not.toContain("#m1");
@@ -109,7 +109,7 @@ test.each([
   [["--since", "soon"], "Cannot read the time"],
   [["--limit", "-1"], "--limit"],
   [["--room", "kitchen"], "not a session key"],
-])("earshot find %j is bad use", async (args, says) => {
+])("earshot find %j is a usage error", async (args, says) => {
   const { status, stderr } = await find(args);
   expect(status).toBe(2);
   expect(stderr).toContain(says);

@@ -2,7 +2,7 @@
  * `earshot chat`
  * ==============
  * A conversation with the default agent in the terminal. It is another client of the web chat, so
- * both show the same messages. If no daemon runs, the command starts one for the duration of the
+ * both show the same messages. If no daemon is running, the command starts one for the duration of the
  * chat. With a pipe instead of a keyboard every line is a message, and the end of input waits for
  * the answers.
  */
@@ -27,20 +27,20 @@ interface ChatOptions extends StateOptions {
 
 const help: HelpText = {
   about:
-    "Connects to the daemon of the state directory; if none runs, starts one until you leave. It is " +
-    "the same conversation as on the web page. Tab completes commands; /attach PATH sends a file with " +
-    "your next line. Leave with Ctrl-D or Ctrl-C.",
+    "Connects to the running daemon, or starts one until you leave. You see the same " +
+    "conversation as on the Chat page. Tab completes commands; /attach PATH sends a file with " +
+    "your next message. Leave with Ctrl-D or Ctrl-C.",
   examples: [
     "earshot chat",
     ["earshot chat --temporary", "in a separate daemon that stores nothing"],
     [
       'echo "what can you do?" | earshot chat',
-      "each line is a message; ends when all are answered",
+      "send each line as a message; exit when all are answered",
     ],
   ],
   exits:
-    "0 left, or every line of the input was answered, 1 failed, or the agent could not answer, " +
-    "2 no daemon could be reached or started.",
+    "0 you left, or every line was answered; 1 failed, or the agent could not answer; 2 could " +
+    "not reach or start a daemon.",
 };
 
 export function addChatCommand(program: Command): void {
@@ -48,7 +48,7 @@ export function addChatCommand(program: Command): void {
     .description("Talk to the default agent in this terminal")
     .option("--temporary", "in a separate daemon that stores nothing")
     .addOption(
-      new Option("--config <file>", "config file, if no daemon runs yet").env("EARSHOT_CONFIG"),
+      new Option("--config <file>", "config file for the daemon it starts").env("EARSHOT_CONFIG"),
     )
     .action(action(chat));
 }
@@ -75,7 +75,8 @@ async function placeFor(options: ChatOptions): Promise<Place> {
     : stateDirFor(options);
   const find = () => findDaemon(stateDir);
   if (!temporary && (await find()) !== null) return { find, leave: async () => undefined };
-  if (process.stdin.isTTY) process.stderr.write("no daemon runs; starting one for this chat\n");
+  if (process.stdin.isTTY)
+    process.stderr.write("No daemon is running. Starting one for this chat.\n");
   const daemon = await startDaemon({
     stateDir,
     port: 0,

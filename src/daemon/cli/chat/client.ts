@@ -84,7 +84,10 @@ export function openChat(
     if (closed) return;
     if (code === closeCodes.badToken)
       return listener.failed(
-        new EarshotError("EAR_USAGE", "Cannot chat: the token was refused. Was it changed?"),
+        new EarshotError(
+          "EAR_USAGE",
+          "Cannot chat: the daemon refused the token. If it was just rotated, try again",
+        ),
       );
     timer = setTimeout(connect, retryMs);
     retryMs = Math.min(retryMs * 2, retryMsMax);

@@ -27,21 +27,24 @@ interface NewOptions extends JsonOptions {
 }
 
 const about =
-  "A claim code is a secret, shown once. The first person who sends it, directly or in a group, " +
-  "gets its role on that channel and account. No agent sees the message.";
+  "A claim code is a secret and shown once. The first person who sends it to the bot, directly " +
+  "or in a group, gets its role on that channel and account. The agent does not see that " +
+  "message.";
 const help: HelpText = {
   about,
   examples: [
-    ["earshot claim new --role owner", "a code for yourself"],
+    ["earshot claim new --role owner", "for yourself"],
     ["earshot claim new --role member --ttl 60", "for a friend, valid for an hour"],
     "earshot claim list",
     "earshot claim revoke 7kq2mx",
   ],
-  exits: "0 done, 1 unknown code, 2 bad use or no daemon runs.",
+  exits: "0 done; 1 unknown code; 2 usage error or no running daemon.",
 };
 
 export function addClaimCommand(program: Command): void {
-  const claim = addHelp(program.command("claim"), help).description("Codes that give a role");
+  const claim = addHelp(program.command("claim"), help).description(
+    "Manage codes that give a role",
+  );
   addHelp(withStateDir(claim.command("new")), help)
     .description("Create a code")
     .addOption(
@@ -49,12 +52,12 @@ export function addClaimCommand(program: Command): void {
         .choices(["owner", "member"])
         .makeOptionMandatory(),
     )
-    .option("--ttl <minutes>", "how long it is valid (default: a day)")
-    .option("--json", "for programs")
+    .option("--ttl <minutes>", "validity in minutes (default: one day)")
+    .option("--json", "print JSON")
     .action(action(make));
   addHelp(withStateDir(claim.command("list", { isDefault: true })), help)
-    .description("List unused codes by their labels")
-    .option("--json", "for programs")
+    .description("List unused codes by label")
+    .option("--json", "print JSON")
     .action(action(list));
   addHelp(withStateDir(claim.command("revoke <label>")), help)
     .description("Revoke a code")
@@ -76,7 +79,7 @@ async function make({ role, ttl, ...options }: NewOptions): Promise<void> {
   if (made === null)
     throw new EarshotError(
       "EAR_USAGE",
-      "Cannot create a code: the daemon is too old. Update and restart it",
+      "Cannot create a code: the running daemon is too old. Restart it",
     );
   if (options.json === true) return printJson(made);
   print(made.code);

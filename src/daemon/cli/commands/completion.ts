@@ -11,20 +11,20 @@ const shells = ["bash", "zsh", "fish"] as const;
 type Shell = (typeof shells)[number];
 
 const help: HelpText = {
-  about: "Completes commands, options and their values. It takes effect in new shells.",
+  about: "Completes commands, options and their values. Open a new shell to use it.",
   examples: [
     "earshot completion bash > ~/.local/share/bash-completion/completions/earshot",
-    ["earshot completion zsh > ~/.zfunc/_earshot", "with ~/.zfunc in fpath before compinit"],
+    ["earshot completion zsh > ~/.zfunc/_earshot", "~/.zfunc must be in fpath before compinit"],
     "earshot completion fish > ~/.config/fish/completions/earshot.fish",
-    ["source <(earshot completion bash)", "in this shell only; the same for zsh"],
+    ["source <(earshot completion bash)", "for this shell only; works with zsh too"],
   ],
-  exits: "0 printed, 2 unknown shell.",
+  exits: "0 printed; 2 unknown shell.",
 };
 
 export function addCompletionCommand(program: Command): void {
   addHelp(program.command("completion"), help)
-    .description("Print a completion script for a shell")
-    .addArgument(new Argument("<shell>", "which shell").choices(shells))
+    .description("Print a shell completion script")
+    .addArgument(new Argument("<shell>", "your shell").choices(shells))
     .action((shell: Shell) => print(scripts[shell](commandsOf(program))));
 }
 
@@ -47,7 +47,7 @@ function commandsOf(program: Command): readonly Completable[] {
   return collect(program, []);
 }
 
-const helpOption = { name: "--help", about: "what it does", value: null } as const;
+const helpOption = { name: "--help", about: "show help", value: null } as const;
 
 function optionOf(option: Option): Completable["options"] {
   const { long, required, optional, argChoices } = option;

@@ -94,40 +94,41 @@ function originOf(
 
 const help: HelpText = {
   about:
-    "The file is --config, else EARSHOT_CONFIG, else earshot.json5 in the state directory, else " +
-    "the embedded defaults (docs/reference/config.md).",
+    "Uses the file of --config, else of EARSHOT_CONFIG, else earshot.json5 in the state " +
+    "directory, else the built-in defaults (docs/reference/config.md).",
   examples: ["earshot config check", "earshot config show engagement"],
-  exits: "0 valid, 1 nothing to show, 2 the file is invalid.",
+  exits: "0 valid; 1 something does not work, or the key is unknown; 2 the file is invalid.",
 };
 const checkHelp: HelpText = {
   about:
-    "Prints one line for each problem, with its place and the fix. Keys, model names, addresses, " +
-    "tokens and folders are tried, each for at most 10 s. Warnings do not fail.",
+    "Prints a line for each problem: where it is and how to fix it. Keys, model names, " +
+    "addresses, tokens and folders are tried, each for at most 10 s. Warnings do not change the " +
+    "exit code.",
   examples: [
     "earshot config check",
     "earshot config check --config ./earshot.json5",
-    ["earshot config check --offline", "only what needs no network"],
+    ["earshot config check --offline", "skip what needs the network"],
   ],
-  exits: "0 valid, 1 something that was tried does not work, 2 invalid or unreadable.",
+  exits: "0 valid; 1 valid, but something that was tried does not work; 2 invalid or unreadable.",
 };
 const schemaHelp: HelpText = {
   about:
-    'With `"$schema": "./earshot.schema.json"` in the file, an editor that supports JSON ' +
-    "Schema completes and explains its keys.",
+    'With `"$schema": "./earshot.schema.json"` in the config file, editors that support JSON ' +
+    "Schema complete and explain its keys.",
   examples: ["earshot config schema > earshot.schema.json"],
   exits: "0 printed.",
 };
 const showHelp: HelpText = {
   about:
-    "Origins: default, file, env (a secret from the environment), flag, and `set in a chat by …` " +
-    "(/config set). Secrets are not shown.",
+    "An origin is default, file, env (a secret from the environment), flag, or `set in a chat " +
+    "by …` (/config set). Secrets are hidden.",
   examples: [
     "earshot config show",
     "earshot config show engagement",
     ["earshot config show --origins", "with the line in the file"],
     `earshot config show --json | jq '.[] | select(.origin != "default")'`,
   ],
-  exits: "0 shown, 1 unknown name, 2 the file is invalid.",
+  exits: "0 shown; 1 unknown key; 2 the file is invalid.",
 };
 
 const withConfig = (command: Command): Command =>
@@ -135,23 +136,21 @@ const withConfig = (command: Command): Command =>
 
 /** Adds `config` with its three commands. */
 export function addConfigCommand(program: Command): void {
-  const config = addHelp(program.command("config"), help).description(
-    "Check, explain and show the config file",
-  );
+  const config = addHelp(program.command("config"), help).description("Check and show the config");
   addHelp(withConfig(config.command("check")), checkHelp)
-    .description("Check the config file and what it names, without starting anything")
+    .description("Check the config file and try what it refers to")
     .option("--offline", "do not use the network")
-    .option("--json", "for programs")
+    .option("--json", "print JSON")
     .action(action(check));
   addHelp(config.command("schema"), schemaHelp)
     .description("Print the JSON Schema of earshot.json5, for editors")
     .action(action(() => print(JSON.stringify(configJsonSchema(createRegistry()), null, 2))));
   addHelp(withConfig(config.command("show")), showHelp)
-    .argument("[path]", "only values below this path, for example engagement")
-    .description("Show every value and where it comes from")
-    .option("--origins", "where exactly each value comes from: line, variable, chat")
-    .option("--port <number>", "as given to start")
-    .option("--json", "for programs")
+    .argument("[path]", "only values under this key, for example engagement")
+    .description("Show every value and its origin")
+    .option("--origins", "show the exact origin: line, variable or chat")
+    .option("--port <number>", "port given to `earshot start`")
+    .option("--json", "print JSON")
     .action(action(show));
 }
 
@@ -172,8 +171,10 @@ async function check(options: Options): Promise<void> {
   for (const warning of warnings) printText(terminalSafe(`warning: ${warning}`), 2);
   for (const { check: at, state, says } of tried)
     printText(terminalSafe(`${state}: ${at}: ${says}`), 2);
-  if (path === null) return print("no config file: the embedded defaults apply");
-  print(terminalSafe(works ? `${path} is valid` : `${path} is valid, but not all of it works`));
+  if (path === null) return print("no config file: the built-in defaults apply");
+  print(
+    terminalSafe(works ? `${path} is valid` : `${path} is valid, but not everything in it works`),
+  );
 }
 
 /** Tries what the config names, with the progress on a terminal. */
@@ -204,7 +205,7 @@ async function show(path: string | undefined, options: Options): Promise<void> {
     .map((value) => ({ ...value, origin: originOf(value, overrides) }));
   if (values.length === 0) process.exitCode = 1;
   if (options.json === true) return printJson(values);
-  if (values.length === 0) return print(terminalSafe(`no config key is called ${path ?? ""}`));
+  if (values.length === 0) return print(terminalSafe(`no config key is named ${path ?? ""}`));
   const place = originPlaces(stateDirFor(options));
   print(
     table(

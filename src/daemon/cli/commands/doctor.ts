@@ -41,21 +41,21 @@ const markUnits = 9;
 const sessionsReadMax = 20;
 
 const help: HelpText = {
-  about: "Changes nothing. Every finding that is not ok says how to fix it.",
+  about: "Changes nothing. Every problem comes with its fix.",
   examples: [
     "earshot doctor",
-    ["earshot doctor --offline", "without trying models, web services and platforms"],
+    ["earshot doctor --offline", "skip models, web services and platforms"],
     `earshot doctor --json | jq '.[] | select(.state != "ok")'`,
   ],
-  exits: "0 nothing wrong (perhaps warnings), 1 something is wrong, 2 bad use.",
+  exits: "0 no problem (there may be warnings); 1 at least one problem; 2 usage error.",
 };
 
 export function addDoctorCommand(program: Command): void {
   addHelp(withStateDir(program.command("doctor")), help)
-    .description("Check state directory, config, port, disk, models, tokens and dangerous settings")
+    .description("Check the config, keys, models, channels, port and disk")
     .option("--config <file>", "config file (EARSHOT_CONFIG)")
     .option("--offline", "do not use the network")
-    .option("--json", "for programs")
+    .option("--json", "print JSON")
     .action(action(doctor));
 }
 
@@ -73,7 +73,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
   const findings: Finding[] = [];
   if ("check" in loaded) findings.push(...(await machineResults(stateDir, clock)), loaded);
   else {
-    findings.push({ check: "config", state: "ok", says: loaded.path ?? "embedded defaults" });
+    findings.push({ check: "config", state: "ok", says: loaded.path ?? "built-in defaults" });
     for (const says of loaded.warnings) findings.push({ check: "config", state: "warning", says });
     findings.push(await portFinding(loaded.config, stateDir));
     const daemon = await findDaemon(stateDir).catch(() => null);

@@ -42,26 +42,26 @@ const defaults: Answers = {
 
 const help: HelpText = {
   about:
-    "Asks for the agent's name, the model, and a channel; models are listed by their server, and model " +
-    "and channel are tried immediately. Keys go to secrets.json in the state directory. Into a file that " +
-    "is there it writes only what was answered: comments stay, the changes are shown first, and a copy " +
-    "of the old file stays beside it. With --yes it asks nothing and uses the environment " +
-    "(TELEGRAM_BOT_TOKEN), if it is set. The written file is valid.",
+    "Asks for the agent's name, its model and a channel, and tries the model and the channel " +
+    "before it writes. Keys are stored in secrets.json in the state directory. An existing file " +
+    "keeps its comments and everything you did not change: you see the diff first, and a copy " +
+    "of the old file is kept. With --yes it asks nothing and takes TELEGRAM_BOT_TOKEN from the " +
+    "environment if it is set.",
   examples: [
-    ["earshot init", "asks, then writes earshot.json5 in the state directory"],
-    ["earshot init --yes --config ./earshot.json5", "writes the defaults with comments"],
+    ["earshot init", "ask, then write earshot.json5 in the state directory"],
+    ["earshot init --yes --config ./earshot.json5", "write the commented defaults"],
     ["TELEGRAM_BOT_TOKEN=… earshot init --yes", "with a Telegram bot"],
   ],
   exits:
-    "0 written, 1 failed (for example, the token was refused), 2 nothing written: the file exists " +
-    "(with --yes), or you cancelled.",
+    "0 written; 1 failed (for example, the token was refused); 2 nothing written: the file " +
+    "exists (with --yes), or you cancelled.",
 };
 
 export function addInitCommand(program: Command): void {
   addHelp(withStateDir(program.command("init")), help)
-    .description("Write a first config file, or what was answered into the one that is there")
+    .description("Create the config file, or change the one you have")
     .option("--config <file>", "where to write it (default: earshot.json5 in the state directory)")
-    .option("--yes", "ask nothing")
+    .option("--yes", "do not ask; use the environment and the defaults")
     .option("--force", "replace an existing file")
     .action(action(init));
 }

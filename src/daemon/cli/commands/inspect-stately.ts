@@ -13,7 +13,7 @@ export interface StatelyOptions extends StateOptions {
   readonly text?: boolean;
 }
 
-/** @throws EarshotError EAR_USAGE when no daemon runs, EAR_KEY_INVALID */
+/** @throws EarshotError EAR_USAGE when no daemon is running, EAR_KEY_INVALID */
 export async function printStately(options: StatelyOptions): Promise<void> {
   const { key, text = false } = options;
   if (key !== undefined && !isSessionKey(key))

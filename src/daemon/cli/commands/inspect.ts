@@ -26,18 +26,18 @@ interface InspectOptions extends StatelyOptions {
 
 const help: HelpText = {
   about:
-    "Follows the daemon until Ctrl-C, also across restarts: one line for each decision, turn, send, " +
-    "ack, typing indicator and connection. With --stately it prints the address of a page on which " +
-    "the Stately inspector shows the statecharts live.",
+    "Follows the daemon until Ctrl-C, also across restarts, and prints a line for each " +
+    "decision, turn, send, acknowledgement, typing indicator and connection. --stately prints " +
+    "the address of a page where the Stately inspector shows the statecharts live.",
   examples: [
     ["earshot inspect", "everything, as it happens"],
     ["earshot inspect --decision engage", "only messages that engaged the agent"],
     "earshot inspect --channel telegram",
-    ["earshot inspect --text", "with what people and agents say, which is left out otherwise"],
+    ["earshot inspect --text", "including what people and agents say"],
     "earshot inspect --json | jq 'select(.decision)'",
-    ["earshot inspect --stately", "statecharts in the browser, without what people say"],
+    ["earshot inspect --stately", "statecharts in the browser, without texts"],
   ],
-  exits: "130 ended with Ctrl-C (like tail -f and kubectl logs -f), 2 bad use or no daemon runs.",
+  exits: "130 ended with Ctrl-C, like tail -f; 2 usage error or no running daemon.",
 };
 
 /** Columns of time and tag, before the text. */
@@ -50,17 +50,17 @@ export function addInspectCommand(program: Command): void {
     .option("--key <key>", "only this conversation")
     .addOption(new Option("--decision <decision>", "only these decisions").choices(decisions))
     .option("--channel <id>", "only decisions and sends of this channel")
-    .option("--deltas", "with the text of running turns")
+    .option("--deltas", "include the text of running turns as it streams")
     .addOption(
-      new Option("--stately", "print the address of the Stately inspector's page").conflicts([
+      new Option("--stately", "print the address of the Stately inspector").conflicts([
         "decision",
         "channel",
         "deltas",
       ]),
     )
-    .option("--text", "with what people and agents say")
+    .option("--text", "include what people and agents say")
     .addOption(new Option("--show-text", "the former name of --text").hideHelp())
-    .option("--json", "JSON Lines, as in `replay --json`")
+    .option("--json", "print JSON Lines, as `replay --json` does")
     .action(action(inspect));
 }
 

@@ -32,44 +32,44 @@ interface Shown extends Omit<OutboxRow, "body"> {
 }
 
 const about =
-  "A part is in doubt when the platform did not confirm it: it may have arrived, and sending it " +
-  "again may duplicate it. A dead part was refused permanently.";
+  "A part of a reply is in doubt when the platform did not confirm it: it may have arrived, and " +
+  "resending may duplicate it. A dead part was refused for good.";
 const help: HelpText = {
   about,
   examples: [
     "earshot outbox",
-    ["earshot outbox list --state in-doubt,dead", "parts that need attention"],
+    ["earshot outbox list --state in-doubt,dead", "parts that need you"],
     "earshot outbox resend <id>",
     "earshot outbox drop <id>",
   ],
-  exits: "0 done, 1 unknown part, 2 no daemon runs.",
+  exits: "0 done; 1 unknown part; 2 no running daemon.",
 };
 const listHelp: HelpText = {
   about,
   examples: ["earshot outbox list", "earshot outbox list --state sent --json"],
-  exits: "0 listed, 2 bad use or no daemon runs.",
+  exits: "0 listed; 2 usage error or no running daemon.",
 };
 const changeHelp = (verb: "resend" | "drop"): HelpText => ({
   about:
     verb === "resend"
-      ? "Tries a part that is in doubt or dead once more, now."
-      : "The part is not sent; the rest of its reply continues.",
+      ? "Sends a part that is in doubt or dead again, now."
+      : "Drops a part that was not sent. The rest of its reply continues.",
   examples: [`earshot outbox ${verb} <id>`],
-  exits: "0 done, 1 the part is unknown or was sent already, 2 no daemon runs.",
+  exits: "0 done; 1 the part is unknown or was sent already; 2 no running daemon.",
 });
 
 export function addOutboxCommand(program: Command): void {
   const outbox = addHelp(program.command("outbox"), help).description(
-    "Reply parts that are being sent, in doubt or dead",
+    "Manage reply parts that were not sent",
   );
   addHelp(withStateDir(outbox.command("list", { isDefault: true })), listHelp)
-    .description("List parts")
+    .description("List reply parts")
     .option("--state <states>", "pending,sending,waiting,in-doubt,sent,expired,dead")
-    .option("--json", "for programs")
+    .option("--json", "print JSON")
     .action(action(list));
   for (const verb of ["resend", "drop"] as const)
     addHelp(withStateDir(outbox.command(`${verb} <id>`)), changeHelp(verb))
-      .description(verb === "resend" ? "Send a part again" : "Do not send a part")
+      .description(verb === "resend" ? "Resend a part" : "Drop a part")
       .action(action((id: string, options: StateOptions) => change(verb, id, options)));
 }
 
@@ -100,5 +100,5 @@ async function change(verb: "resend" | "drop", id: string, options: StateOptions
   const path = `/api/outbox/${encodeURIComponent(id)}/${verb}`;
   const done = await askDaemon(options, path, { method: "POST" });
   if (done !== null) return print(`${verb === "resend" ? "will be sent again" : "dropped"}: ${id}`);
-  printRefusal("the part is unknown, or was sent already");
+  printRefusal("unknown part, or it was sent already");
 }

@@ -44,45 +44,46 @@ interface RevokeOptions extends JsonOptions {
 
 const nameUnitsMax = 64;
 const about =
-  'With `dmPolicy: "pairing"`, a stranger who writes directly gets a code, once. The operator ' +
-  "approves it here. The first approved person becomes the owner, unless the config names one.";
+  'With `dmPolicy: "pairing"`, a stranger who writes to the bot gets a code, once, and you ' +
+  "approve it here. The first person you approve becomes the owner, unless the config names " +
+  "one.";
 const help: HelpText = {
   about,
   examples: [
     "earshot pair list",
-    ["earshot pair approve 7KQ2MXPA", "give access to the person with this code"],
-    ["earshot pair revoke telegram:123", "a stranger again from the next message on"],
+    ["earshot pair approve 7KQ2MXPA", "give the person with this code access"],
+    ["earshot pair revoke telegram:123", "make them a stranger again"],
   ],
-  exits: "0 done, 1 not found, 2 bad use or no daemon runs.",
+  exits: "0 done; 1 not found; 2 usage error or no running daemon.",
 };
 
 export function addPairCommand(program: Command): void {
   const pair = addHelp(program.command("pair"), help).description("Manage who may write directly");
   addHelp(withStateDir(pair.command("list", { isDefault: true })), help)
-    .description("List who waits for access and who has it")
-    .option("--json", "for programs")
+    .description("List requests and people with access")
+    .option("--json", "print JSON")
     .action(action(list));
   addHelp(withStateDir(pair.command("approve <code>")), {
     about,
     examples: ["earshot pair approve 7KQ2MXPA"],
-    exits: "0 access given, 1 no request has this code, or too many wrong codes, 2 bad use.",
+    exits: "0 approved; 1 no request has this code, or too many wrong codes; 2 usage error.",
   })
-    .description("Give access to the person with a code")
-    .option("--json", "for programs")
+    .description("Approve a request by its code")
+    .option("--json", "print JSON")
     .action(action(approve));
   addHelp(withStateDir(pair.command("revoke <person-or-code>")), {
     about:
-      "Revokes all stored access of a person: pairing, lists, roles. The config is not changed. A " +
-      "code that waits for approval can be revoked as well.",
+      "Revokes all stored access of a person: pairing, lists and roles. The config file is not " +
+      "changed. A pending code can be revoked too.",
     examples: [
       "earshot pair revoke telegram:123",
       "earshot pair revoke telegram:123 --account work",
     ],
-    exits: "0 done, 1 nothing to revoke, 2 bad use or no daemon runs.",
+    exits: "0 done; 1 nothing to revoke; 2 usage error or no running daemon.",
   })
-    .description("Revoke somebody's access")
+    .description("Revoke a person's access")
     .option("--account <id>", "only on this account")
-    .option("--json", "for programs")
+    .option("--json", "print JSON")
     .action(action(revoke));
 }
 
@@ -90,7 +91,7 @@ async function list(options: JsonOptions): Promise<void> {
   const access = (await askDaemon<AccessList>(options, "/api/pairings")) as AccessList;
   if (options.json === true) return printJson(access);
   const { pairings, people, locks } = access;
-  if (pairings.length + people.length === 0) print("nobody waits, and nobody has access");
+  if (pairings.length + people.length === 0) print("no requests, and nobody has access");
   if (pairings.length > 0)
     print(
       table([
@@ -128,8 +129,8 @@ async function approve(code: string, options: JsonOptions): Promise<void> {
   );
   if (done.owner)
     printText(
-      "This was the first approval, so this person is the OWNER now and may use every command there. " +
-        `If that is not you: earshot pair revoke ${channel}:${id}`,
+      "This is the first person you approved, so they are now the OWNER and may use every " +
+        `command there. If that is not you: earshot pair revoke ${channel}:${id}`,
     );
 }
 
@@ -138,7 +139,7 @@ async function revoke(target: string, options: RevokeOptions): Promise<void> {
   if (colon === 0 || colon === target.length - 1)
     throw new EarshotError(
       "EAR_USAGE",
-      "Cannot revoke that: expected a person with the channel, such as telegram:123, or a code",
+      "Cannot revoke: expected a person with the channel, such as telegram:123, or a code",
     );
   const account = options.account === undefined ? {} : { account: options.account };
   const body =
@@ -148,5 +149,5 @@ async function revoke(target: string, options: RevokeOptions): Promise<void> {
   const done = await askDaemon(options, "/api/pairings/revoke", { method: "POST", body });
   if (done !== null && options.json === true) return printJson(done);
   if (done !== null) return printText(`revoked: ${target}`);
-  printRefusal("no stored access to revoke; remove people listed in the config there");
+  printRefusal("no stored access to revoke; people in the config file are removed there");
 }

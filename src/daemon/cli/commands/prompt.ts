@@ -16,20 +16,20 @@ interface PromptOptions extends StateOptions {
 
 const help: HelpText = {
   about:
-    "Prints the system message, the transcript and the user turn that the agent got for the turn of " +
-    "a message, as they were sent, with secrets taken out. The daemon keeps those of its last " +
-    `${limits.promptsKeptMax} turns; a restart forgets them. \`earshot inspect\` prints message ids.`,
+    "Prints the system message, the transcript and the user turn of the turn that answered a " +
+    "message, exactly as sent, with secrets removed. The daemon keeps the prompts of its last " +
+    `${limits.promptsKeptMax} turns until it restarts. \`earshot inspect\` prints message ids.`,
   examples: ["earshot prompt 4711", "earshot prompt 4711 --json | jq -r '.prompts[0].system'"],
-  exits: "0 printed, 1 no such turn is kept, 2 bad use or no daemon runs.",
+  exits: "0 printed; 1 no prompt is kept for the message; 2 usage error or no running daemon.",
 };
 
 /** Registers the command. */
 export function addPromptCommand(program: Command): void {
   withStateDir(
     addHelp(program.command("prompt"), help)
-      .description("Print what the agent was given for a message")
-      .argument("<message-id>", "the platform's id of the message")
-      .option("--json", "print the whole answer as JSON"),
+      .description("Print the prompt of a message's turn")
+      .argument("<message-id>", "the message's id on its platform")
+      .option("--json", "print JSON"),
   ).action(action(prompt));
 }
 
@@ -43,7 +43,7 @@ async function prompt(messageId: string, options: PromptOptions): Promise<void> 
   else
     print(
       `None of the last ${limits.promptsKeptMax} turns since the start answered a message ` +
-        `“${oneLine(messageId)}”. \`earshot why\` says what became of it.`,
+        `“${oneLine(messageId)}”. \`earshot why\` shows what happened to it.`,
     );
 }
 

@@ -28,34 +28,34 @@ interface RecordOptions extends StateOptions {
 
 const help: HelpText = {
   about:
-    "Prints JSON Lines that `earshot replay` runs (docs/guide/scenarios.md). Times are a span back " +
-    "from now (90s, 30m, 12h, 7d) or a date (2026-11-21, 2026-11-21T18:00). Conversations start " +
-    "empty: a replay does not know messages from before --since. Asks the running daemon; " +
-    "without one it reads the journal. --labels prints rooms in which somebody labelled a message, " +
-    "in the form that `earshot eval` measures (docs/quality.md); with --conversation that room, " +
-    "labelled or not.",
+    "Prints JSON Lines for `earshot replay` (docs/guide/scenarios.md). A time is relative (90s, " +
+    "30m, 12h, 7d) or a date (2026-11-21, 2026-11-21T18:00). Conversations start empty: the " +
+    "replay does not know messages from before --since. Asks the running daemon, or reads the " +
+    "journal if none is running. --labels prints the rooms in which messages are labelled, in " +
+    "the format of `earshot eval` (docs/quality.md); with --conversation, that room in any " +
+    "case.",
   examples: [
-    ["earshot record --since 1d > yesterday.jsonl", "then try other rules on it"],
+    ["earshot record --since 1d > yesterday.jsonl", "record a day, then try other rules on it"],
     "earshot replay yesterday.jsonl --against new.json5",
-    ["earshot record --since 7d --labels > rooms.jsonl", "then `earshot eval rooms.jsonl`"],
-    ["earshot record --since 2h --redact > report.jsonl", "for others, with words replaced"],
+    ["earshot record --since 7d --labels > rooms.jsonl", "labelled rooms for `earshot eval`"],
+    ["earshot record --since 2h --redact > report.jsonl", "to share, with all text replaced"],
   ],
-  exits: "0 recorded, 1 no messages in that time, or it failed, 2 bad use or no journal.",
+  exits: "0 recorded; 1 no messages in that time, or it failed; 2 usage error or no journal.",
 };
 
 /** Registers the command. */
 export function addRecordCommand(program: Command): void {
   withStateDir(
     addHelp(program.command("record"), help)
-      .description("Print a part of the journal as a scenario")
+      .description("Print part of the journal as a scenario")
       .requiredOption("--since <time>", "start: 1d, 2h, 2026-11-21")
       .option("--until <time>", "end (default: now)")
-      .option("--conversation <key>", "only this conversation (session key)")
+      .option("--conversation <key>", "only this conversation, by its session key")
       .option("--channel <id>", "only messages of this channel")
       .option("--labels", "print labelled rooms instead, for `earshot eval`")
-      .option("--redact", "replace words, names, ids and numbers by pseudonyms")
-      .option("--json", "the output is always JSON Lines")
-      .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon runs"),
+      .option("--redact", "replace words, names, ids and numbers with pseudonyms")
+      .option("--json", "accepted for consistency: the output is always JSON Lines")
+      .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon is running"),
   ).action(action(record));
 }
 
@@ -92,8 +92,8 @@ async function record(options: RecordOptions): Promise<void> {
   process.exitCode = 1;
   process.stderr.write(
     labels && conversation === undefined
-      ? "Nobody has labelled a message of that time.\n"
-      : "There are no messages in that time.\n",
+      ? "No labelled messages in that time.\n"
+      : "No messages in that time.\n",
   );
 }
 

@@ -36,37 +36,37 @@ const seedMax = 2 ** 32 - 1;
 
 const help: HelpText = {
   about:
-    "Nothing is sent, stored or started: the clock, the platforms and the agents are simulated " +
-    "(docs/guide/scenarios.md). The same seed gives the same output, byte for byte. Every line of " +
-    "the file is checked before the first one runs.",
+    "Nothing is sent, stored or started: clock, platforms and agents are simulated " +
+    "(docs/guide/scenarios.md). The same seed gives the same output, byte for byte. The whole " +
+    "file is checked before its first line runs.",
   examples: [
-    ["earshot replay examples/rooms/lunch.jsonl", "a table with a summary"],
+    ["earshot replay examples/rooms/lunch.jsonl", "print a table and a summary"],
     [
       "earshot replay room.jsonl --config ~/.earshot/earshot.json5",
-      "what would my rules have decided?",
+      "what would your rules have decided?",
     ],
     [
       "earshot replay yesterday.jsonl --against new.json5",
-      "what changes under these rules? Exit 1 if anything does",
+      "what would these rules change? Exits with 1 if anything differs",
     ],
     `earshot replay room.jsonl --json | jq 'select(.decision == "engage")'`,
     "generate-room | earshot replay - --prompts",
   ],
   exits:
-    "0 done, 1 failed or --against found differences, 2 a line or a config is invalid (its place is " +
-    "printed, nothing was run).",
+    "0 done; 1 failed, or --against found differences; 2 a line or a config is invalid (the " +
+    "error says where; nothing ran).",
 };
 
 /** Registers the command. */
 export function addReplayCommand(program: Command): void {
   addHelp(program.command("replay"), help)
-    .description("Run a scenario or a recording and show every decision")
-    .argument("<file>", "scenario in JSON Lines; - reads standard input")
-    .option("--config <file>", "config to run it under; the scenario's header overrides it")
-    .option("--against <file>", "compare with this config; each side runs under its config alone")
+    .description("Replay a scenario or a recording and show every decision")
+    .argument("<file>", "scenario in JSON Lines; - reads stdin")
+    .option("--config <file>", "config to use; the header of the scenario overrides it")
+    .option("--against <file>", "compare with this config; neither side uses the header's")
     .option("--json", "print JSON Lines")
-    .option("--prompts", "print the prompts of the agent")
-    .option("--seed <n>", "seed of ids and random numbers", wholeNumber(seedMax), 1)
+    .option("--prompts", "print each prompt")
+    .option("--seed <n>", "seed for ids and random numbers", wholeNumber(seedMax), 1)
     .addOption(removed("--threads <n>"))
     .addOption(removed("--workers <n>"))
     .action(action(replay));

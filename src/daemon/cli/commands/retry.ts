@@ -22,58 +22,60 @@ const errorShownUnitsMax = 320;
 type Listed = Omit<QuarantinedEvent, "conv">;
 
 const about =
-  "An event that killed its worker three times, or that its conversation could not apply, is " +
-  "quarantined: the conversation continues without it, and it stays in the journal.";
+  "An event is quarantined when it crashes its worker three times or cannot be applied. The " +
+  "conversation continues without it; it stays in the journal.";
 const help: HelpText = {
   about,
   examples: [
     "earshot quarantine",
-    ["earshot quarantine retry <row>", "give it to its conversation once more"],
+    ["earshot quarantine retry <row>", "try it again"],
     ["earshot quarantine drop <row>", "ignore it"],
   ],
-  exits: "0 done, 1 unknown row, 2 it cannot be tried again, bad use, or no daemon runs.",
+  exits: "0 done; 1 unknown row; 2 it cannot be retried, usage error, or no running daemon.",
 };
 const listHelp: HelpText = {
   about,
   examples: ["earshot quarantine", "earshot quarantine list --json"],
-  exits: "0 listed, 2 no daemon runs.",
+  exits: "0 listed; 2 no running daemon.",
 };
 const changeHelp = (verb: "retry" | "drop"): HelpText => ({
   about:
     verb === "retry"
-      ? "The event is applied now, after the messages since, as if it had just arrived. If it kills " +
-        "its worker once more, it is quarantined again."
-      : "Removes the event from the list. It stays in the journal like any other.",
+      ? "Applies the event as if it had just arrived, after the messages since. If it crashes " +
+        "its worker again, it is quarantined again."
+      : "Removes the event from the list. It stays in the journal.",
   examples: [`earshot quarantine ${verb} 1042`],
   exits: help.exits as string,
 });
 const connectHelp: HelpText = {
   about:
-    "Connects a halted account again (for example, after its token was refused) with the current " +
-    "config. Without an account: every halted account of the channel. A changed config needs no " +
-    "retry.",
+    "Reconnects an account that was halted, for example because its token was refused, with the " +
+    "current config. Without an account: every halted account of the channel. After a config " +
+    "change no retry is needed.",
   examples: ["earshot channels retry telegram", "earshot channels retry telegram work"],
-  exits: "0 tried (see earshot channels for the result), 1 none is halted, 2 no daemon runs.",
+  exits:
+    "0 retried (`earshot channels` shows the result); 1 no account is halted; 2 no running " +
+    "daemon.",
 };
 
 export function addQuarantineCommand(program: Command): void {
   const quarantine = addHelp(program.command("quarantine"), help).description(
-    "Manage events that broke their conversation",
+    "Manage events that crashed their conversation",
   );
   addHelp(withStateDir(quarantine.command("list", { isDefault: true })), listHelp)
     .description("List quarantined events")
-    .option("--json", "for programs")
+    .option("--json", "print JSON")
     .action(action(list));
   for (const verb of ["retry", "drop"] as const)
     addHelp(withStateDir(quarantine.command(`${verb} <row>`)), changeHelp(verb))
-      .description(verb === "retry" ? "Try an event again" : "Remove an event from the list")
+      .description(verb === "retry" ? "Retry an event" : "Remove an event from the list")
       .action(action((row: string, options: StateOptions) => change(verb, row, options)));
 }
 
 /** Adds `retry` to `earshot channels`. */
 export function addConnectAgain(channels: Command): void {
   addHelp(withStateDir(channels.command("retry <channel> [account]")), connectHelp)
-    .description("Connect a halted account again")
+    .description("Reconnect a halted account")
     .action(action(connectAgain));
 }
 
@@ -98,7 +100,7 @@ async function change(verb: "retry" | "drop", row: string, options: StateOptions
   const path = `/api/quarantine/${encodeURIComponent(row)}/${verb}`;
   const done = await askDaemon(options, path, { method: "POST" });
   if (done !== null) return print(`${verb === "retry" ? "tried again" : "dropped"}: row ${row}`);
-  printRefusal("the row is unknown, or was tried again already");
+  printRefusal("unknown row, or it was retried already");
 }
 
 async function connectAgain(

@@ -42,22 +42,22 @@ interface Options extends StateOptions {
 const help: HelpText = {
   about:
     "Explains what the daemon would do with one inbound message, given as JSON or JSON5 " +
-    "(docs/guide/scenarios.md): whether its sender may speak, which agents receive it, in which " +
-    "session, by which binding, and why no other one. Nothing is sent, stored or started. Access " +
-    "given by codes and /allowlist is known only while the daemon runs. For a message that a hook " +
-    "received from a stranger, set outside: true.",
+    "(docs/guide/scenarios.md): whether its sender is admitted, which agents receive it, in " +
+    "which session, and which binding decides. Nothing is sent, stored or started. Access given " +
+    "by codes and /allowlist is known only while the daemon is running. For a message that a " +
+    "hook received from a stranger, set outside: true.",
   examples: [`earshot route '{channel:"webhook",chat:{id:"a",kind:"group"},author:{id:"b"}}'`],
   exits:
-    "0 admitted, 1 the sender may not speak there (it prints what would admit the message), 2 the " +
+    "0 admitted; 1 the sender is not admitted (the output says what would admit them); 2 the " +
     "message or the config is invalid.",
 };
 
 export function addRouteCommand(program: Command): void {
   addHelp(withStateDir(program.command("route")), help)
-    .argument("<json>", "an inbound message")
-    .description("Explain which agent would receive a message: admission, agent, session key")
+    .argument("<json>", "the inbound message")
+    .description("Explain which agent would receive a message")
     .option("--config <file>", "config file (EARSHOT_CONFIG)")
-    .option("--json", "for programs")
+    .option("--json", "print JSON")
     .action(action(route));
 }
 

@@ -81,23 +81,23 @@ export function addSessionsCommand(program: Command): void {
     "List, show, export, change and reset sessions",
   );
   addHelp(withStateDir(sessions.command("list", { isDefault: true })), help.list)
-    .description("List sessions, the latest first")
-    .option("--agent <id>", "only of this agent")
-    .option("--all", "also archived ones")
-    .option("--heard", "instead: all conversations, with their newest journal rows")
-    .option("--json", "for programs")
+    .description("List sessions, newest first")
+    .option("--agent <id>", "only sessions of this agent")
+    .option("--all", "include archived sessions")
+    .option("--heard", "list all conversations with their newest journal row instead")
+    .option("--json", "print JSON")
     .action(action(list));
   addOneSession(sessions.command("show <key>"), help.show)
     .description("Show a session's settings, usage and last messages")
-    .option("--json", "for programs")
+    .option("--json", "print JSON")
     .action(action(show));
   addOneSession(sessions.command("export <key>"), help.exported)
     .description("Export the whole transcript as JSON Lines")
-    .option("--out <file>", "a new file instead of stdout")
+    .option("--out <file>", "write to a new file instead of stdout")
     .action(action(exportLines));
   const set = addHelp(withStateDir(sessions.command("set <key>")), help.set)
     .description("Change the settings of a session")
-    .option("--model <name>", "another model of its provider; `default`: as configured");
+    .option("--model <name>", "another model of the same provider");
   for (const [name, values] of levels)
     set.addOption(new Option(`--${name} <level>`, `${name} level`).choices(values));
   set
@@ -110,9 +110,12 @@ export function addSessionsCommand(program: Command): void {
       ]),
     )
     .addOption(
-      new Option("--activation <when>", "when it answers").choices([...activations, "default"]),
+      new Option("--activation <when>", "when the agent answers").choices([
+        ...activations,
+        "default",
+      ]),
     )
-    .option("--exec <words>", "as in /exec: `security=allowlist ask=on-miss`, or `default`")
+    .option("--exec <words>", "as in /exec, for example `security=allowlist ask=on-miss`")
     .action(action(change));
   addHelp(withStateDir(sessions.command("reset <key>")), help.reset)
     .description("Archive the current session and start a new one")
@@ -120,7 +123,7 @@ export function addSessionsCommand(program: Command): void {
 }
 
 function addOneSession(command: Command, text: Parameters<typeof addHelp>[1]): Command {
-  return addHelp(withStateDir(command), text).option("--id <id>", "an archived one by its id");
+  return addHelp(withStateDir(command), text).option("--id <id>", "an archived session, by its id");
 }
 
 function pathOf(key: string, rest = ""): string {

@@ -29,18 +29,19 @@ const exitSoon = () => void setTimeout(() => process.exit(), exitMsMax).unref();
 const levels = ["trace", "debug", "info", "warn", "error", "fatal"];
 const help: HelpText = {
   about:
-    "Prints the page's address on stdout and logs to stderr. Without a config file it uses " +
-    "embedded defaults: the web page, the terminal and HTTP as channels, and the guide as agent. " +
-    "Create a config file with `earshot init`; changes to it apply without a restart.\n\n" +
-    "SIGTERM or Ctrl-C lets turns and sends finish, then stops with 0. A second signal ends it " +
-    "immediately, which loses nothing that was acknowledged.",
+    "Prints the address of the pages to stdout and logs to stderr. Without a config file it " +
+    "uses the built-in defaults: the web page, the terminal and HTTP as channels, and the guide " +
+    "as the agent. Create a config file with `earshot init`; changes to it apply without a " +
+    "restart.\n\nSIGTERM or Ctrl-C waits for running turns and sends, then exits with 0. A " +
+    "second signal stops immediately; nothing that was acknowledged is lost.",
   examples: [
     "earshot start",
-    ["earshot start --port 0 --state-dir /tmp/try", "in addition to another daemon"],
+    ["earshot start --port 0 --state-dir /tmp/try", "next to another daemon"],
     "EARSHOT_CONFIG=./earshot.json5 earshot start --log-format json",
   ],
   exits:
-    "0 stopped on request, 1 failed, 2 cannot start: the config, the port or the state directory.",
+    "0 stopped on request; 1 failed; 2 could not start because of the config, the port or the " +
+    "state directory.",
 };
 
 /** A whole number from `min` to `max`. */
@@ -57,15 +58,18 @@ export function addStartCommand(program: Command): void {
     .description("Run the daemon in the foreground")
     .addOption(new Option("--config <file>", "config file").env("EARSHOT_CONFIG"))
     .addOption(
-      new Option("--port <n>", "port of the page and the API; 0: any")
+      new Option("--port <n>", "port of the pages and the API; 0 picks a free one")
         .env("PORT")
         .argParser(whole(0, 65_535)),
     )
-    .addOption(new Option("--workers <n>", "worker threads; 0: none").argParser(whole(0, 64)))
-    .addOption(new Option("--log-level <level>", "what is logged").choices(levels))
     .addOption(
-      new Option("--log-format <format>", "log for people or programs").choices(["pretty", "json"]),
+      new Option(
+        "--workers <n>",
+        "number of worker threads; 0 runs everything on the main thread",
+      ).argParser(whole(0, 64)),
     )
+    .addOption(new Option("--log-level <level>", "least severe level to log").choices(levels))
+    .addOption(new Option("--log-format <format>", "log format").choices(["pretty", "json"]))
     .action(action(start));
 }
 

@@ -48,31 +48,31 @@ interface ChannelAnswer extends ChannelAbilities {
 
 const statusHelp: HelpText = {
   examples: ["earshot status", "earshot status --json | jq .outbox"],
-  exits: "0 accepts messages, 1 runs but cannot accept messages, 2 no daemon runs.",
+  exits: "0 accepting messages; 1 running, but not accepting messages; 2 no running daemon.",
 };
-const about = "Replies leave out what a platform cannot do; nothing fails because of it.";
+const about = "A reply leaves out what its platform cannot do; it never fails because of it.";
 const channelsHelp: HelpText = {
   about,
-  examples: ["earshot channels", ["earshot channels retry telegram", "after its token was fixed"]],
-  exits: "0 done, 1 the answer is no, 2 no daemon runs.",
+  examples: ["earshot channels", ["earshot channels retry telegram", "after you fixed its token"]],
+  exits: "0 done; 1 the answer is no; 2 no running daemon.",
 };
 const listHelp: HelpText = {
   about,
   examples: ["earshot channels", "earshot channels --json | jq '.[].accounts'"],
-  exits: "0 listed, 2 no daemon runs.",
+  exits: "0 listed; 2 no running daemon.",
 };
 
 export function addStatusCommands(program: Command): void {
   addHelp(withStateDir(program.command("status")), statusHelp)
     .description("Show the running daemon: hosts, turns, outbox, connections")
-    .option("--json", "for programs")
+    .option("--json", "print JSON")
     .action(action(status));
   const group = addHelp(program.command("channels"), channelsHelp).description(
-    "Show channels, their abilities and the connections of their accounts",
+    "Manage channels and their connections",
   );
   addHelp(withStateDir(group.command("list", { isDefault: true })), listHelp)
-    .description("List channels")
-    .option("--json", "for programs")
+    .description("List channels with their features and connections")
+    .option("--json", "print JSON")
     .action(action(channels));
   addAddChannel(group);
   addConnectAgain(group);

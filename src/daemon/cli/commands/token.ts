@@ -18,25 +18,25 @@ import {
 import { addHelp, type HelpText } from "../output/help-text.ts";
 
 const about =
-  "The token opens the pages and the API. Rotate it if somebody else may have read it: the daemon " +
-  "refuses the old one from its next request on and closes pages that were opened with it.";
-const exits = "0 done, 1 it could not be written, 2 the state directory is unsafe.";
+  "The token gives access to the pages and the API. Rotate it if somebody else may have seen " +
+  "it: the daemon refuses the old one at once and closes the pages opened with it.";
+const exits = "0 done; 1 the token could not be written; 2 the state directory is unsafe.";
 const help: HelpText = { about, examples: ["earshot token rotate"], exits };
 
 export function addTokenCommand(program: Command): void {
   const token = addHelp(program.command("token"), help).description(
-    "Replace the token of the pages and the API",
+    "Manage the token of the pages and the API",
   );
   addHelp(withStateDir(token.command("rotate")), {
     about,
     examples: [
       "earshot token rotate",
-      ["earshot token rotate --json | jq -r .page", "the page's new address"],
+      ["earshot token rotate --json | jq -r .page", "print the new address of the pages"],
     ],
     exits,
   })
-    .description("Write a new token and revoke the old one")
-    .option("--json", "for programs")
+    .description("Replace the token with a new one")
+    .option("--json", "print JSON")
     .action(action(rotate));
 }
 
@@ -49,6 +49,6 @@ async function rotate(options: JsonOptions): Promise<void> {
   const file = tokenFileOf(stateDir);
   if (options.json === true) return printJson({ file, page });
   print(`new token in ${file}`);
-  if (page === null) printText("no daemon runs; the next one will use it");
-  else printText(`the page: ${page}`);
+  if (page === null) printText("no daemon is running; the next one will use it");
+  else printText(`pages: ${page}`);
 }

@@ -34,11 +34,12 @@ interface WhyOptions extends StateOptions {
 
 const help: HelpText = {
   about:
-    "Shows the decision on a message, every rung of the ladder with the fact that made it match " +
-    "or not, and the result: turn, outcome, deliveries. `earshot inspect` prints message ids at the " +
-    "end of its lines; a text or a prompt of `earshot send` and the schedule has an id as well. Asks the running daemon; without one it reads the journal.",
+    "Shows the decision on a message, each rule of the ladder with the reason it matched or " +
+    "not, and the result: turn, outcome, deliveries. `earshot inspect` and `earshot find` print " +
+    "message ids; texts and prompts of `earshot send` and the schedule have ids too. Asks the " +
+    "running daemon, or reads the journal if none is running.",
   examples: ["earshot why 4711", "earshot why 4711 --json | jq '.why[].recorded'"],
-  exits: "0 explained, 1 unknown message, 2 bad use or no journal.",
+  exits: "0 explained; 1 unknown message; 2 usage error or no journal.",
 };
 
 /** Registers the command. */
@@ -46,15 +47,15 @@ export function addWhyCommand(program: Command): void {
   withStateDir(
     addHelp(program.command("why"), help)
       .description("Explain the decision on one message")
-      .argument("<message-id>", "the platform's id of the message")
-      .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon runs")
-      .option("--json", "print the whole answer as JSON"),
+      .argument("<message-id>", "the message's id on its platform")
+      .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon is running")
+      .option("--json", "print JSON"),
   ).action(action(why));
 }
 
 async function why(messageId: string, options: WhyOptions): Promise<void> {
   if (messageId.length > limits.idUnitsMax)
-    throw new EarshotError("EAR_USAGE", "Cannot find that message: the id is too long");
+    throw new EarshotError("EAR_USAGE", "Cannot find the message: the id is too long");
   const answers = await ask(messageId, options);
   if (options.json) printJson({ why: answers });
   else if (answers.length > 0) {
@@ -63,7 +64,7 @@ async function why(messageId: string, options: WhyOptions): Promise<void> {
   }
   if (answers.length > 0) return;
   process.exitCode = 1;
-  if (!options.json) print(`There is no message “${oneLine(messageId)}” in the journal.`);
+  if (!options.json) print(`The journal has no message “${oneLine(messageId)}”.`);
 }
 
 async function ask(messageId: string, options: WhyOptions): Promise<readonly Why[]> {

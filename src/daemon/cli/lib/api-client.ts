@@ -2,7 +2,7 @@
  * Calls to the running daemon
  * ===========================
  * The daemon writes its address beside its token, so a command needs only the state directory. If
- * no daemon runs, the error says so and how to start one.
+ * no daemon is running, the error says so and how to start one.
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import { readAddress } from "../../state/address-file.ts";
@@ -27,7 +27,7 @@ export async function findDaemon(stateDir: string): Promise<DaemonAddress | null
   return alive ? { base, token } : null;
 }
 
-/** @throws EarshotError EAR_USAGE when no daemon runs on that state directory. */
+/** @throws EarshotError EAR_USAGE when no daemon is running on that state directory. */
 export async function needDaemon(stateDir: string): Promise<DaemonAddress> {
   const found = await findDaemon(stateDir);
   if (found !== null) return found;

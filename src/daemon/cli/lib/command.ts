@@ -1,7 +1,7 @@
 /**
  * Parts of every command
  * ======================
- * Exit codes (0 done, 1 the answer is no, 2 bad use or bad input), output, and options. An error is
+ * Exit codes (0 done, 1 the answer is no, 2 usage error or bad input), output, and options. An error is
  * one line on stderr, wrapped at words on a terminal, that says what to do, and never a stack trace.
  */
 import { type Command, Option } from "commander";

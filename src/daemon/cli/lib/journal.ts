@@ -1,4 +1,4 @@
-/** The journal of a state directory where no daemon runs, read under the directory's lock. */
+/** The journal of a state directory where no daemon is running, read under the directory's lock. */
 import { access } from "node:fs/promises";
 import { readConfigSections } from "../../../adapters/files/config-file.ts";
 import { openSqliteStore } from "../../../adapters/stores/sqlite-store.ts";

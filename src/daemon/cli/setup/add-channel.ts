@@ -41,25 +41,27 @@ interface AddOptions extends StateOptions {
 
 const help: HelpText = {
   about:
-    "Asks what the platform needs, tries it, shows what changes in the config file, and writes it; " +
-    "the old file stays beside it, and secrets go to secrets.json in the state directory. With --yes it " +
-    "asks nothing: secrets come from their variables (TELEGRAM_BOT_TOKEN), other answers from variables " +
-    "named after the channel and the field (IRC_HOST, IRC_NICK).",
+    "Asks for what the platform needs, tries it, shows the diff of the config file and writes " +
+    "it. A copy of the old file is kept; secrets are stored in secrets.json in the state " +
+    "directory. With --yes it asks nothing: secrets come from their environment variables " +
+    "(TELEGRAM_BOT_TOKEN), other answers from variables named after the channel and the field " +
+    "(IRC_HOST, IRC_NICK).",
   examples: [
-    ["earshot channels add telegram", "asks, tries, shows, writes"],
+    ["earshot channels add telegram", "ask, try, show the diff, write"],
     ["earshot channels add irc --account libera", "a second account of the same platform"],
     ["IRC_HOST=irc.libera.chat IRC_NICK=scout earshot channels add irc --yes", "without questions"],
   ],
-  exits: "0 written, 1 failed (for example, the token was refused), 2 bad use, or you cancelled.",
+  exits:
+    "0 written; 1 failed (for example, the token was refused); 2 usage error, or you cancelled.",
 };
 
 /** Adds `add` to `earshot channels`. */
 export function addAddChannel(channels: Command): void {
   addHelp(withStateDir(channels.command("add <platform>")), help)
-    .description("Connect a platform")
-    .option("--account <id>", "its name among the accounts of this platform", "default")
-    .option("--config <file>", "the config file (default: earshot.json5 in the state directory)")
-    .option("--yes", "ask nothing")
+    .description("Connect a chat platform")
+    .option("--account <id>", "name of this account, if you connect several", "default")
+    .option("--config <file>", "config file (default: earshot.json5 in the state directory)")
+    .option("--yes", "do not ask; use the environment")
     .action(action(add));
 }
 

@@ -104,7 +104,7 @@ describe("config check", () => {
   test("no file and a valid file pass, and warnings do not fail", async () => {
     expect(await earshot("config", "check")).toMatchObject({
       code: 0,
-      out: "no config file: the embedded defaults apply\n",
+      out: "no config file: the built-in defaults apply\n",
     });
     const path = await file(
       `{ channels: { telegram: { accounts: { default: { botToken: "12:ab" } } } } }`,
@@ -130,7 +130,7 @@ describe("config check", () => {
     expect(code).toBe(1);
     expect(out).toBe(
       "wrong: agents.list[0].driver: refused: 127.0.0.1:1 cannot be reached\n" +
-        `${path} is valid, but not all of it works\n`,
+        `${path} is valid, but not everything in it works\n`,
     );
     const json = JSON.parse((await earshot("config", "check", "--json")).out);
     expect(json).toMatchObject({

@@ -85,7 +85,7 @@ test("rotate without a daemon says where the new token stands, and refuses an un
   await door.daemon.stop();
   const alone = await earshot(stateDir, "token", "rotate");
   expect(alone.code).toBe(0);
-  expect(alone.out).toContain("no daemon runs");
+  expect(alone.out).toContain("no daemon is running");
   expect(alone.out).not.toContain(readFileSync(join(stateDir, "token"), "utf8").trim());
   chmodSync(stateDir, 0o755);
   const unsafe = await earshot(stateDir, "token", "rotate");

@@ -163,7 +163,7 @@ describe("the commands", () => {
     expect(existsSync(fileOf(old))).toBe(true);
   });
 
-  test("bad use ends with 2 and says what to do", async () => {
+  test("a usage error ends with 2 and says what to do", async () => {
     const [exec, nothing, level, odd] = await Promise.all([
       run("sessions", "set", key, "--exec", "security=all"),
       run("sessions", "set", key),

@@ -17,38 +17,39 @@ import { addHelp, type HelpText } from "../../output/help-text.ts";
 
 const help: HelpText = {
   about:
-    "Lists what earshot cannot decide by itself: groups and people that are not on a list, pairing " +
-    "requests, agents that fail three times in a row, halted accounts, a refused config, deliveries " +
-    "in doubt. Below each entry: what it means, and the command that does something about it. An " +
-    "entry ends by itself when it is over.",
+    "Lists what earshot cannot decide by itself: groups and people that are not allowed yet, " +
+    "pairing requests, agents that failed three times in a row, halted accounts, a rejected " +
+    "config, deliveries in doubt. Each entry says what it means and which command resolves it. " +
+    "It disappears when it is resolved.",
   examples: [
     "earshot needs",
-    ["earshot needs do <id>", "do the first action of an entry"],
-    ["earshot needs --json | jq '.needs | length'", "how many there are"],
+    ["earshot needs do <id>", "run the first action of an entry"],
+    ["earshot needs --json | jq '.needs | length'", "count them"],
   ],
-  exits: "0 nothing needs you, 1 something does, 2 no daemon runs.",
+  exits: "0 nothing needs you; 1 something does; 2 no running daemon.",
 };
 const doHelp: HelpText = {
-  about: "Without an action, the first one that the list shows for the entry.",
+  about: "Without an action, runs the first one listed for the entry.",
   examples: [
     "earshot needs do group:telegram:default:-1001234567890",
     "earshot needs do pairing:telegram:default:42 decline",
   ],
   exits:
-    "0 done, 1 no such entry, or it is over, 2 no such action, it was refused, or no daemon runs.",
+    "0 done; 1 no such entry, or it is already resolved; 2 no such action, it was refused, or " +
+    "no running daemon.",
 };
 
 export function addNeedsCommand(program: Command): void {
   const needs = addHelp(program.command("needs"), help).description(
-    "Show what needs you, and do it",
+    "List what needs you, and act on it",
   );
   addHelp(withStateDir(needs.command("list", { isDefault: true })), help)
     .description("List what needs you")
-    .option("--json", "for programs")
+    .option("--json", "print JSON")
     .action(action(list));
   addHelp(withStateDir(needs.command("do <id> [action]")), doHelp)
-    .description("Do an action of an entry")
-    .option("--json", "for programs")
+    .description("Run an action of an entry")
+    .option("--json", "print JSON")
     .action(action(carryOut));
 }
 

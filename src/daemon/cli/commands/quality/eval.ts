@@ -25,34 +25,37 @@ interface EvalOptions {
 
 const help: HelpText = {
   about:
-    "A labelled room says for each line whom it is meant for. Every agent of the room is played " +
-    "under its name, and its decisions are compared: engaging on a meant line is right, on another " +
-    "line it is an interruption, and observing a meant line is a miss. Precision is the share of " +
-    "engaged lines that were meant, recall the share of meant lines that were engaged. Files are " +
-    "JSON Lines, gzip or not; their form is in docs/quality.md.",
+    "A labelled room says for each message which agent it is meant for. Each agent of the room " +
+    "is simulated under its name and its decisions are compared with the labels: engaging on a " +
+    "message meant for it is right, engaging on any other is an interruption, and observing a " +
+    "message meant for it is a miss. Precision is the share of engaged messages that were meant " +
+    "for the agent, recall the share of meant messages that it engaged on. Files are JSON " +
+    "Lines, optionally gzipped; docs/quality.md has the format.",
   examples: [
     ["earshot eval rooms.jsonl.gz", "how often are the built-in rules right?"],
-    ["earshot eval rooms.jsonl --config earshot.json5 --by room", "where are mine wrong?"],
+    ["earshot eval rooms.jsonl --config earshot.json5 --by room", "where are your rules wrong?"],
     [
       "earshot eval rooms.jsonl --config earshot.json5 --against new.json5",
-      "both, and every decision that differs",
+      "compare two configs, decision by decision",
     ],
-    ["earshot eval - --json < rooms.jsonl | jq .precision", "for a script"],
+    ["earshot eval - --json < rooms.jsonl | jq .precision", "in a script"],
   ],
-  exits: "0 done, 1 failed, 2 a line or a config is invalid (its place is printed).",
+  exits: "0 done; 1 failed; 2 a line or a config is invalid (the error says where).",
 };
 
 /** Registers the command. */
 export function addEvalCommand(program: Command): void {
   addHelp(program.command("eval"), help)
-    .description("Measure on labelled rooms how many decisions are right")
-    .argument("<files...>", "labelled rooms in JSON Lines, gzip or not; - reads standard input")
-    .option("--config <file>", "config to decide under; without it the built-in defaults")
+    .description("Measure the decisions on labelled rooms")
+    .argument("<files...>", "labelled rooms in JSON Lines, optionally gzipped; - reads stdin")
+    .option("--config <file>", "config to use (default: the built-in defaults)")
     .option("--against <file>", "compare with this config")
     .addOption(
-      new Option("--by <what>", "rows of the table").choices(["rule", "room"]).default("rule"),
+      new Option("--by <what>", "one row per rule or per room")
+        .choices(["rule", "room"])
+        .default("rule"),
     )
-    .option("--json", "print one JSON object")
+    .option("--json", "print JSON")
     .action(action(evaluate));
 }
 

@@ -31,39 +31,39 @@ interface TuneOptions {
 
 const help: HelpText = {
   about:
-    "Tries other settings of stickiness (on or off, mode, window) and other names of the agent, " +
-    "which are found in the rooms, and the judge on or off where the rooms have recorded answers of " +
-    "it (none is ever asked), and prints the best few beside the given config: precision, " +
-    "recall and F1 as mean and spread over five folds, by rooms, or by blocks of time where there " +
-    "are fewer than five rooms. precision=0.9 asks for the highest recall at a precision of at " +
-    "least 0.9, recall=0.9 for the highest precision, f1 for the highest F1. Files are as for " +
-    "earshot eval. Nothing is written without --write.",
+    "Tries other settings for stickiness (on or off, mode, window), other aliases of the agent " +
+    "that occur in the rooms, and the judge on or off where the rooms have its recorded " +
+    "answers; no model is called. Prints the best few next to your config: precision, recall " +
+    "and F1 as mean and spread over five folds, split by room, or by time if there are fewer " +
+    "than five rooms. precision=0.9 looks for the highest recall at a precision of at least " +
+    "0.9, recall=0.9 for the highest precision, f1 for the highest F1. Files are as in `earshot " +
+    "eval`. Nothing is written without --write.",
   examples: [
-    ["earshot tune rooms.jsonl --want f1", "what suits my rooms best?"],
+    ["earshot tune rooms.jsonl --want f1", "what suits your rooms best?"],
     [
       "earshot tune rooms.jsonl --config earshot.json5 --want precision=0.9",
       "at most one interruption in ten answers",
     ],
     [
       "earshot tune rooms.jsonl --config earshot.json5 --want f1 --write",
-      "change the file; the old one stays beside it",
+      "change the file and keep a copy of the old one",
     ],
   ],
   exits:
-    "0 done, 1 failed or nothing reaches the target (the nearest is named), 2 a line or a config is " +
-    "invalid (its place is printed).",
+    "0 done; 1 failed, or nothing reaches the target (the closest result is printed); 2 a line " +
+    "or a config is invalid (the error says where).",
 };
 
 /** Registers the command. */
 export function addTuneCommand(program: Command): void {
   addHelp(program.command("tune"), help)
-    .description("Look for settings that decide better on labelled rooms")
-    .argument("<files...>", "labelled rooms in JSON Lines, gzip or not; - reads standard input")
+    .description("Find settings that decide better on labelled rooms")
+    .argument("<files...>", "labelled rooms in JSON Lines, optionally gzipped; - reads stdin")
     .requiredOption("--want <target>", "precision=0.9, recall=0.9, f1 or f1=0.9", targetOf)
-    .option("--config <file>", "config to begin with; without it the built-in defaults")
-    .option("--seed <n>", "deals rooms into folds; the same seed gives the same result", seedOf, 1)
-    .option("--json", "print one JSON object")
-    .option("--write", "change the config file; a copy of it is kept")
+    .option("--config <file>", "config to start from (default: the built-in defaults)")
+    .option("--seed <n>", "seed of the folds; the same seed gives the same result", seedOf, 1)
+    .option("--json", "print JSON")
+    .option("--write", "change the config file and keep a copy of the old one")
     .action(action(run));
 }
 
@@ -116,7 +116,7 @@ async function run(files: readonly string[], options: TuneOptions): Promise<void
   }
   if (file !== null && best.edits.length > 0) {
     const kept = await changeConfigFile(file, (text) => textWith(text, best.edits));
-    process.stderr.write(`earshot: ${file} is changed; the old one is ${kept}\n`);
+    process.stderr.write(`earshot: ${file} is changed; the old one is kept as ${kept}\n`);
   }
 }
 
@@ -124,7 +124,7 @@ function fileToWrite(config: string | undefined): string {
   if (config !== undefined && config !== "-") return config;
   throw new EarshotError(
     "EAR_USAGE",
-    "Cannot write: no config file is named. Add --config FILE, or leave --write out",
+    "Cannot write: no config file is given. Add --config FILE, or leave out --write",
   );
 }
 

@@ -50,37 +50,40 @@ interface FindOptions extends StateOptions {
 const limitMax = 200;
 const help: HelpText = {
   about:
-    "Prints the messages that have all the words, the newest first. A word of three letters or more " +
-    'also finds longer ones that begin with it; "a phrase" is exact; -word leaves out messages with ' +
-    "that word (in one argument with others, or after --). Accents and case do not matter. Without words, the options alone choose. Times " +
-    "are a span back from now (90s, 30m, 12h, 7d) or a date (2026-11-21, 2026-11-21T18:00). It " +
-    "finds what the journal has. Asks the running daemon; without one it reads the journal.",
+    "Prints the messages that contain all the words, newest first. A word of three or more " +
+    'letters also matches longer words that start with it; "a phrase" matches exactly; -word ' +
+    "excludes messages (inside one quoted argument, or after --). Accents and case do not " +
+    "matter. Without words, the options alone select. A time is relative (90s, 30m, 12h, 7d) or " +
+    "a date (2026-11-21, 2026-11-21T18:00). Only messages in the journal are found. Asks the " +
+    "running daemon, or reads the journal if none is running.",
   examples: [
     "earshot find lunch",
-    ["earshot find '\"green curry\"' --author ada --since 1d", "a phrase of one person"],
-    ["earshot find 'lunch -pizza'", "with one word, without the other"],
-    ["earshot find --outcome failed,in-doubt", "what was not answered as it should"],
-    ["earshot find invoice --json | jq -r '.found[].id'", "ids, for `earshot why`"],
+    ["earshot find '\"green curry\"' --author ada --since 1d", "a phrase, by one person"],
+    ["earshot find 'lunch -pizza'", "one word, but not the other"],
+    ["earshot find --outcome failed,in-doubt", "messages whose answer failed"],
+    ["earshot find invoice --json | jq -r '.found[].id'", "message ids, for `earshot why`"],
   ],
-  exits: "0 found, 1 nothing found, as grep does, 2 bad use, no journal, or the search is off.",
+  exits: "0 found; 1 nothing found; 2 usage error, no journal, or the search is off.",
 };
 
 export function addFindCommand(program: Command): void {
   withStateDir(
     addHelp(program.command("find"), help)
-      .description("Find messages by text and facts")
+      .description("Search messages")
       .argument("[words...]", 'words, "a phrase", -word')
-      .option("--room <key>", "only this room (session key)")
-      .option("--author <name>", "part of a name, or a whole id")
+      .option("--room <key>", "only this room, by its session key")
+      .option("--author <name>", "part of a name, or a full id")
       .option("--decision <names>", decisions.join(","))
-      .option("--rule <names>", "mention,reply,sticky,…: the rule that decided")
+      .option("--rule <names>", "mention,reply,sticky,… (the rule that decided)")
       .option("--outcome <names>", "replied,partly,silent,failed,in-doubt,…")
       .option("--since <time>", "start: 1d, 2h, 2026-11-21")
       .option("--until <time>", "end (default: now)")
-      .addOption(new Option("--limit <count>", `at most so many, up to ${limitMax}`).default("20"))
-      .option("--before <entry>", "the next page, as the last line of a page says")
-      .option("--json", "the whole answer, for programs")
-      .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon runs"),
+      .addOption(
+        new Option("--limit <count>", `how many to print, at most ${limitMax}`).default("20"),
+      )
+      .option("--before <entry>", "next page, as printed at the end of the last one")
+      .option("--json", "print JSON")
+      .option("--config <file>", "config file (EARSHOT_CONFIG), if no daemon is running"),
   ).action(action(find));
 }
 
@@ -91,17 +94,21 @@ async function find(said: string[], options: FindOptions): Promise<void> {
     daemon === null
       ? await findInJournal(query, options)
       : await callApi<SearchAnswer>(daemon, `/api/search?${paramsOf(query)}`);
-  if (answer === null) throw new EarshotError("EAR_USAGE", "Cannot search: the daemon is too old");
+  if (answer === null)
+    throw new EarshotError("EAR_USAGE", "Cannot search: the running daemon is too old. Restart it");
   const { state, problem } = answer.index;
   if (state === "off")
-    throw new EarshotError("EAR_USAGE", "Cannot search: it is off. Set search.enabled to true");
+    throw new EarshotError(
+      "EAR_USAGE",
+      "Cannot search: the search is off. Set search.enabled to true in the config",
+    );
   if (state === "failed")
     throw new EarshotError("EAR_STORE_FAILED", `Cannot search: ${problem ?? "the index failed"}`);
   if (answer.found.length === 0) process.exitCode = 1;
   if (options.json) return printJson(answer);
   const screen = { columns: screenColumns(process.stdout), colour: pico.isColorSupported };
   for (const message of answer.found) print(foundLines(message, screen));
-  if (answer.next !== null) print(`There are more: add --before ${answer.next}`);
+  if (answer.next !== null) print(`More results: add --before ${answer.next}`);
   for (const note of notesOf(answer)) process.stderr.write(`${note}\n`);
 }
 
@@ -109,13 +116,13 @@ async function find(said: string[], options: FindOptions): Promise<void> {
 function notesOf({ index, lookedAt, found }: SearchAnswer): string[] {
   const { state, done, total } = index;
   return [
-    ...(found.length === 0 ? ["No message fits."] : []),
+    ...(found.length === 0 ? ["No matching messages."] : []),
     ...(state === "building"
-      ? [`The index is being built: ${done} of ${total} journal rows.`]
+      ? [`The index is still being built: ${done} of ${total} journal rows.`]
       : []),
     ...(lookedAt === null
       ? []
-      : [`Without FTS5 only the newest ${lookedAt} messages are compared.`]),
+      : [`SQLite has no FTS5 here: only the newest ${lookedAt} messages were searched.`]),
   ];
 }
 

@@ -19,23 +19,24 @@ type Does = "stop" | "disengage";
 const key = "agent:main:telegram:group:-1001234567890";
 const keyUnitsMax = 100;
 const rooms =
-  "A room is named by its session key; `earshot sessions list --heard` lists them. It is stored who " +
-  "did it, and nothing is announced in the chat.";
+  "Name the room by its session key, which `earshot sessions list --heard` lists. The journal " +
+  "records who did it; nothing is posted in the chat.";
 
 const help: Readonly<Record<Does, HelpText>> = {
   stop: {
     about:
-      "Stops the turn that runs in a room, as Stop on its page does. What was sent of the answer " +
-      `stays. ${rooms} To end the daemon itself, send it SIGTERM, or Ctrl-C where it runs.`,
+      "Stops the running turn of a room, like the Stop button on its page. Parts of the answer " +
+      `that were sent stay. ${rooms} To stop the daemon itself, press Ctrl-C where it runs, or ` +
+      "send it SIGTERM.",
     examples: [`earshot stop ${key}`],
-    exits: "0 stopped, 1 no such room, or no turn runs there, 2 bad use or no daemon runs.",
+    exits: "0 stopped; 1 no such room, or no turn is running; 2 usage error or no running daemon.",
   },
   disengage: {
     about:
-      "Ends all credits of a room, as /disengage does: the agent only listens there until it is " +
-      `spoken to again. A turn that runs is not stopped. ${rooms}`,
+      "Ends all sticky credits of a room, like /disengage: the agent observes until somebody " +
+      `addresses it again. A running turn is not stopped. ${rooms}`,
     examples: [`earshot disengage ${key}`],
-    exits: "0 done, 1 no such room, 2 bad use or no daemon runs.",
+    exits: "0 done; 1 no such room; 2 usage error or no running daemon.",
   },
 };
 
@@ -43,18 +44,18 @@ export function addRoomActionCommands(program: Command): void {
   const add = (does: Does, description: string) =>
     addHelp(withStateDir(program.command(`${does} <room>`)), help[does])
       .description(description)
-      .option("--json", "for programs")
+      .option("--json", "print JSON")
       .action(action((room: string, options: JsonOptions) => act(does, room, options)));
-  add("stop", "Stop the turn that runs in a room");
-  add("disengage", "Make the agent only listen in a room until it is spoken to");
+  add("stop", "Stop the running turn of a room");
+  add("disengage", "Make the agent observe a room until addressed");
 }
 
 async function act(does: Does, room: string, options: JsonOptions): Promise<void> {
   if (!isSessionKey(room))
     throw new EarshotError(
       "EAR_USAGE",
-      `Cannot find the room "${oneLine(room, keyUnitsMax)}": a key starts with \`agent:\`. ` +
-        "`earshot sessions list --heard` lists them",
+      `Cannot find the room "${oneLine(room, keyUnitsMax)}": expected a session key, which ` +
+        "starts with `agent:`. `earshot sessions list --heard` lists them",
     );
   const path = `/api/rooms/${encodeURIComponent(room)}/actions`;
   try {
@@ -63,7 +64,7 @@ async function act(does: Does, room: string, options: JsonOptions): Promise<void
       body: { does },
     });
     if (done === null)
-      return printRefusal("there is no such room: see earshot sessions list --heard");
+      return printRefusal("no such room; `earshot sessions list --heard` lists them");
     if (options.json === true) return printJson(done);
     printText(done.done);
   } catch (error) {

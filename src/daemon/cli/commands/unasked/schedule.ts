@@ -54,81 +54,86 @@ interface AddOptions extends StateOptions {
 
 const help: HelpText = {
   about:
-    "Texts that are sent, and prompts that the agent answers, at set times: a cron line in a time " +
-    "zone, or one moment. Entries of the config file (`schedule`) are listed and paused here, and " +
-    "changed there. What was due while nothing ran is said once if it is at most an hour late.",
+    "Sends texts, or gives the agent prompts to answer, at set times: a cron expression in a " +
+    "time zone, or a single time. Entries of the config file (`schedule`) can be listed and " +
+    "paused here, and are changed there. What was due while the daemon was down is sent once, " +
+    "if it is at most an hour late.",
   examples: [
     "earshot schedule",
     [
       'earshot schedule add standup telegram -1001234567890 "Standup!" --cron "0 9 * * 1-5" --time-zone Europe/Berlin',
-      "each weekday at nine",
+      "every weekday at nine",
     ],
     ["earshot schedule pause standup", "until `earshot schedule resume standup`"],
   ],
-  exits: "0 done, 1 unknown entry, 2 bad use or no daemon runs.",
+  exits: "0 done; 1 unknown entry; 2 usage error or no running daemon.",
 };
 const listHelp: HelpText = {
   about:
-    "The soonest first, in UTC. Below each entry: what is said, and what became of the last time.",
+    "Lists the next due entry first, in UTC. Below each entry: its text, and what happened the " +
+    "last time.",
   examples: ["earshot schedule list", "earshot schedule list --json"],
-  exits: "0 listed, 2 no daemon runs.",
+  exits: "0 listed; 2 no running daemon.",
 };
 const addedHelp: HelpText = {
   about:
-    "Adds an entry, which is kept until it is removed; one with --at is gone once it was said, and " +
-    "stays with the reason if it was not. Chat, thread, kind and agent are as in `earshot send`.",
+    "Adds an entry. It stays until you remove it; one with --at disappears once it was sent, " +
+    "and stays with the reason if it was not. Chat, thread, kind and agent are as in `earshot " +
+    "send`.",
   examples: [
     'earshot schedule add tea telegram 4242 "Tea?" --cron "0 16 * * *" --time-zone Europe/London',
     'earshot schedule add exam telegram 4242 --turn "Ask how it went." --at 2026-12-24T18:00:00+01:00',
   ],
-  exits: "0 added, 2 bad use, the name is taken, or no daemon runs.",
+  exits: "0 added; 2 usage error, the name is taken, or no running daemon.",
 };
 const changes = {
-  pause: ["Say nothing of an entry until it is resumed", "paused"],
-  resume: ["Resume an entry from its next time", "resumed"],
+  pause: ["Pause an entry until you resume it", "paused"],
+  resume: ["Resume a paused entry", "resumed"],
   remove: ["Remove an entry", "removed"],
 } as const;
 type Change = keyof typeof changes;
 const changeHelp = (change: Change): HelpText => ({
   about: {
-    pause: "What falls due during the pause is not said, and not made up for.",
-    resume: "It is said again from its next time on.",
-    remove: "Entries of the config file are removed there.",
+    pause: "What is due during the pause is skipped, not sent later.",
+    resume: "The entry runs again from its next time on.",
+    remove: "Remove entries of the config file from the file.",
   }[change],
   examples: [`earshot schedule ${change} <name>`],
-  exits: "0 done, 1 unknown entry, 2 it is in the config file, or no daemon runs.",
+  exits: "0 done; 1 unknown entry; 2 the entry is in the config file, or no running daemon.",
 });
 
 export function addScheduleCommand(program: Command): void {
   const schedule = addHelp(program.command("schedule"), help).description(
-    "Texts and prompts at set times",
+    "Send texts and prompts at set times",
   );
   addHelp(withStateDir(schedule.command("list", { isDefault: true })), listHelp)
-    .description("List the entries")
-    .option("--json", "for programs")
+    .description("List entries")
+    .option("--json", "print JSON")
     .action(action(list));
   addHelp(withStateDir(schedule.command("add")), addedHelp)
-    .argument("<name>", "names the entry")
+    .argument("<name>", "name of the entry")
     .argument("<channel>", "channel, or channel:account")
-    .argument("<chat>", "the platform's id of the chat")
-    .argument("<text>", "what to say")
+    .argument("<chat>", "the chat's id on its platform")
+    .argument("<text>", "the text to send")
     .description("Add an entry")
-    .option("--cron <line>", "minute, hour, day of the month, month, day of the week")
+    .option("--cron <line>", 'cron expression, for example "0 9 * * 1-5"')
     .addOption(
-      new Option("--at <time>", "one moment, like 2026-12-24T18:00:00+01:00").conflicts("cron"),
+      new Option("--at <time>", "a single time, for example 2026-12-24T18:00:00+01:00").conflicts(
+        "cron",
+      ),
     )
-    .option("--time-zone <zone>", "of the cron line, like Europe/Berlin (UTC)")
-    .option("--turn", "the text is a prompt that the agent answers in the chat")
+    .option("--time-zone <zone>", "time zone of --cron, for example Europe/Berlin (default: UTC)")
+    .option("--turn", "give the text to the agent as a prompt; it answers in the chat")
     .option("--thread <id>", "a thread of the chat")
     .addOption(new Option("--topic <id>", "a topic of the chat").conflicts("thread"))
     .addOption(
-      new Option("--kind <kind>", "what the chat is, where earshot does not know it").choices([
+      new Option("--kind <kind>", "kind of chat, if earshot has not seen it yet").choices([
         "direct",
         "group",
         "channel",
       ]),
     )
-    .option("--agent <id>", "the agent that speaks (the one that hears the chat)")
+    .option("--agent <id>", "which agent (default: the agent of the chat)")
     .action(action(add));
   for (const change of Object.keys(changes) as Change[])
     addHelp(withStateDir(schedule.command(`${change} <name>`)), changeHelp(change))
@@ -140,7 +145,7 @@ async function list(options: JsonOptions): Promise<void> {
   const answer = await askDaemon<{ schedules: Entry[] }>(options, "/api/schedules");
   const entries = answer?.schedules ?? [];
   if (options.json === true) return printJson(entries);
-  if (entries.length === 0) return print("nothing is said at set times");
+  if (entries.length === 0) return print("nothing is scheduled");
   const cells = [
     ["name", "next", "when", "where", "from"],
     ...entries.map(({ name, next, paused, cron, at, timeZone, to, origin }) => [

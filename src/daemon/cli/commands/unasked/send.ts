@@ -37,42 +37,42 @@ interface Taken {
 
 const help: HelpText = {
   about:
-    "Sends a text to a chat in the agent's name. It waits in the outbox like a reply, is sent once, " +
-    "and is in the session as the agent's own words. With --turn the text is a prompt and is not " +
-    "sent: the agent answers it in the chat, when it is done with the people there. The command " +
-    "ends when the daemon has stored it; `earshot outbox` shows what happens to it.",
+    "Sends a text to a chat as the agent. Like a reply it goes through the outbox, is sent " +
+    "once, and is kept in the session. With --turn the text is not sent but given to the agent " +
+    "as a prompt: it answers in the chat once it has answered the people there. The command " +
+    "returns when the daemon has stored the text; `earshot outbox` shows whether it was sent.",
   examples: [
-    ['earshot send telegram -1001234567890 "The build is green."', "a group"],
-    ['earshot send telegram:work 4242 "Lunch?"', "another account, a person"],
-    ["make report | earshot send webhook room --kind group -", "the text from stdin"],
-    ['earshot send telegram 4242 --turn "Ask how the exam went."', "the agent speaks up"],
+    ['earshot send telegram -1001234567890 "The build is green."', "to a group"],
+    ['earshot send telegram:work 4242 "Lunch?"', "from another account, to a person"],
+    ["make report | earshot send webhook room --kind group -", "read the text from stdin"],
+    ['earshot send telegram 4242 --turn "Ask how the exam went."', "let the agent speak up"],
     ['earshot send telegram 4242 --id exam-2026 "Good luck!"', "safe to repeat"],
   ],
   exits:
-    "0 stored, 2 the account, agent or kind of chat is unknown, the id was used for something else, " +
-    "or no daemon runs.",
+    "0 stored; 2 unknown account, agent or kind of chat, the id was used for another text, or " +
+    "no running daemon.",
 };
 
 export function addSendCommand(program: Command): void {
   addHelp(withStateDir(program.command("send")), help)
     .argument("<channel>", "channel, or channel:account")
-    .argument("<chat>", "the platform's id of the chat")
-    .argument("<text>", "what to say; - reads it from stdin")
-    .description("Send a text to a chat, or have the agent speak up there")
-    .option("--turn", "the text is a prompt that the agent answers in the chat")
+    .argument("<chat>", "the chat's id on its platform")
+    .argument("<text>", "the text to send; - reads stdin")
+    .description("Send a text, or let the agent speak up")
+    .option("--turn", "give the text to the agent as a prompt; it answers in the chat")
     .option("--thread <id>", "a thread of the chat")
     .addOption(new Option("--topic <id>", "a topic of the chat").conflicts("thread"))
     .option("--reply-to <id>", "reply to this message")
     .addOption(
-      new Option("--kind <kind>", "what the chat is, where earshot does not know it").choices([
+      new Option("--kind <kind>", "kind of chat, if earshot has not seen it yet").choices([
         "direct",
         "group",
         "channel",
       ]),
     )
-    .option("--agent <id>", "the agent that speaks (the one that hears the chat)")
-    .option("--id <id>", "a name for this text: sent again, it is not repeated")
-    .option("--json", "for programs")
+    .option("--agent <id>", "which agent (default: the agent of the chat)")
+    .option("--id <id>", "idempotency key: the same id is sent only once")
+    .option("--json", "print JSON")
     .action(action(send));
 }
 
@@ -83,7 +83,8 @@ export function accountOf(given: string): { channel: string; account: string } {
   if (channel !== "" && account !== "") return { channel, account };
   throw new EarshotError(
     "EAR_USAGE",
-    `Cannot read the channel: <channel> or <channel>:<account> is expected (${JSON.stringify(given)})`,
+    "Cannot read the channel: expected <channel> or <channel>:<account>, received " +
+      `${JSON.stringify(given)}`,
   );
 }
 
