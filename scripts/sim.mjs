@@ -1,0 +1,65 @@
+// `npm run sim [-- --seed N --rounds M]`: the simulation campaign of test/sim/campaign. Each seed is one
+// run of the whole runtime with faults; the same seed gives the same history. Exits with 1 when a
+// promise was broken, with 2 for a wrong argument.
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { ensureInstalled } from "./prepare.mjs";
+
+const help = `Usage: npm run sim [-- --seed N] [--rounds M] [--jobs J] [--json]
+
+Runs the whole runtime on a simulated clock, with faults of disk, platforms, clock and process that follow
+from a seed, and checks that no promise of the README was broken.
+
+  --seed N     the first seed; by default a random one, which is printed
+  --rounds M   how many seeds; 1 by default if a seed is given, else 100
+  --jobs J     how many at a time; by default one for each core
+  --plant X    with the mistake X of scripts/sim/mistakes.mjs in the sources, or with each (all): it has to
+               be found, and the number of seeds that it took is printed
+  --json       prints one JSON object for each seed, and one for all
+  --help       prints this
+`;
+
+const options = /** @type {const} */ ({
+  seed: { type: "string" },
+  rounds: { type: "string" },
+  jobs: { type: "string" },
+  plant: { type: "string" },
+  json: { type: "boolean", default: false },
+  help: { type: "boolean", default: false },
+});
+
+/** The arguments; null: they are wrong, and it was said. */
+function read() {
+  try {
+    const { values } = parseArgs({ options });
+    const number = (name, initial) => {
+      const given = values[name];
+      if (given === undefined) return initial;
+      if (!/^\d{1,9}$/u.test(given) || (name !== "seed" && Number(given) === 0))
+        throw new Error(`--${name} is a number, not ${given}`);
+      return Number(given);
+    };
+    const isSeeded = values.seed !== undefined || values.plant !== undefined;
+    const few = values.plant === undefined ? 1 : 1_000;
+    return {
+      ...values,
+      seed: number("seed", values.plant ? 1 : Math.floor(Math.random() * 1_000_000_000)),
+      rounds: number("rounds", isSeeded ? few : 100),
+      jobs: number("jobs", availableParallelism()),
+    };
+  } catch (error) {
+    process.stderr.write(`sim: ${error.message}\n\n${help}`);
+    return null;
+  }
+}
+
+const asked = read();
+if (asked === null) process.exitCode = 2;
+else if (asked.help) process.stdout.write(help);
+else {
+  ensureInstalled();
+  const { campaign, hunt } = await import("./sim/campaign.mjs");
+  const isGood = asked.plant === undefined ? await campaign(asked) : await hunt(asked);
+  if (isGood === null) process.exitCode = 2;
+  else if (!isGood) process.exitCode = 1;
+}

@@ -1,0 +1,175 @@
+// Runs seeds in threads and prints what came of them.
+import { createHash } from "node:crypto";
+import { Worker } from "node:worker_threads";
+import { buildProgram } from "./build.mjs";
+import { mistakes } from "./mistakes.mjs";
+
+const isColoured = process.stdout.isTTY && !process.env.NO_COLOR;
+const colour = (code, text) => (isColoured ? `\u001b[${code}m${text}\u001b[0m` : text);
+const barWidth = 30;
+
+/** A bar on a terminal; elsewhere nothing. */
+function progress(total) {
+  if (!process.stderr.isTTY) return { show: () => undefined, clear: () => undefined };
+  const clear = () => process.stderr.write("\r\u001b[K");
+  return {
+    clear,
+    show(done, failed) {
+      const full = Math.round((done / total) * barWidth);
+      const bar = "█".repeat(full) + "░".repeat(barWidth - full);
+      process.stderr.write(`\r${bar} ${done}/${total}${failed > 0 ? `, ${failed} failed` : ""}`);
+    },
+  };
+}
+
+/**
+ * Runs the seeds, `jobs` at a time; the results come in any order. Ends early when `onResult` returns
+ * false.
+ */
+function runSeeds(file, { seed, rounds, jobs }, onResult) {
+  return new Promise((resolve, reject) => {
+    let next = seed;
+    let open = 0;
+    let isOver = false;
+    const workers = Array.from({ length: Math.min(jobs, rounds) }, () => new Worker(file));
+    const end = (finish) => {
+      isOver = true;
+      Promise.all(workers.map((worker) => worker.terminate())).then(finish, reject);
+    };
+    const feed = (worker) => {
+      if (next < seed + rounds) {
+        open += 1;
+        worker.postMessage({ seed: next });
+        next += 1;
+      } else if (open === 0 && !isOver) end(() => resolve());
+    };
+    for (const worker of workers) {
+      worker.on("error", (error) => end(() => reject(error)));
+      worker.on("message", (result) => {
+        if (isOver) return;
+        open -= 1;
+        if (onResult(result) === false) end(() => resolve());
+        else feed(worker);
+      });
+      feed(worker);
+    }
+  });
+}
+
+/** The shortest plan that breaks what this seed breaks. */
+function shorten(file, seed) {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(file);
+    worker.on("error", reject);
+    worker.on("message", (shrunk) => {
+      worker.terminate().then(() => resolve(shrunk), reject);
+    });
+    worker.postMessage({ shrink: seed });
+  });
+}
+
+function printShrunk({ shrunk, runs, of, steps, violations }) {
+  process.stdout.write(
+    `\nseed ${shrunk}, with ${steps.length} of its ${of} steps (${runs} runs):\n`,
+  );
+  for (const { at, ...step } of steps)
+    process.stdout.write(`  ${String(at).padStart(7)} ms  ${JSON.stringify(step)}\n`);
+  for (const violation of violations) process.stdout.write(`  ${colour(31, violation)}\n`);
+}
+
+/** Runs a campaign; true: no promise was broken. */
+export async function campaign({ seed, rounds, jobs, json }) {
+  const startedAt = performance.now();
+  const program = await buildProgram();
+  const results = [];
+  let failed = 0;
+  if (!json) process.stdout.write(`sim: seeds ${seed} to ${seed + rounds - 1}\n`);
+  const bar = progress(rounds);
+  try {
+    await runSeeds(program.file, { seed, rounds, jobs }, (result) => {
+      results.push(result);
+      if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
+      if (result.violations.length > 0) {
+        failed += 1;
+        bar.clear();
+        if (!json) {
+          process.stdout.write(`${colour(31, "✗")} npm run sim -- --seed ${result.seed}\n`);
+          for (const violation of result.violations) process.stdout.write(`    ${violation}\n`);
+        }
+      }
+      bar.show(results.length, failed);
+    });
+    bar.clear();
+    const broken = results.filter(({ violations }) => violations.length > 0);
+    const [first] = broken.sort((a, b) => a.seed - b.seed);
+    const shrunk = first === undefined ? null : await shorten(program.file, first.seed);
+    if (shrunk !== null && !json) printShrunk(shrunk);
+    report({ seed, rounds, failed, results, shrunk, json, startedAt });
+  } finally {
+    program.remove();
+  }
+  return failed === 0;
+}
+
+function report({ seed, rounds, failed, results, shrunk, json, startedAt }) {
+  const hash = createHash("sha256");
+  for (const one of results.sort((a, b) => a.seed - b.seed)) hash.update(one.hash);
+  const all = hash.digest("hex").slice(0, 16);
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+  const middle = results.map(({ ms }) => ms).sort((a, b) => a - b)[results.length >> 1] ?? 0;
+  if (json) {
+    const whole = { seed, rounds, failed, hash: all, seconds, msMedian: middle, shrunk };
+    process.stdout.write(`${JSON.stringify(whole)}\n`);
+    return;
+  }
+  const mark = failed === 0 ? colour(32, "✓") : colour(31, "✗");
+  process.stdout.write(
+    `${mark} ${rounds} ${rounds === 1 ? "seed" : "seeds"}, ${failed} failed; histories ${all}; ` +
+      `${seconds} s, ${middle} ms a seed (median)\n`,
+  );
+}
+
+/**
+ * Plants mistakes and looks for them; true: each was found. Null: there is no such mistake, and it was
+ * said.
+ */
+export async function hunt({ plant, seed, rounds, jobs, json }) {
+  const chosen = mistakes.filter(({ name }) => plant === "all" || name === plant);
+  if (chosen.length === 0) {
+    const names = mistakes.map(({ name }) => name).join(", ");
+    process.stderr.write(`sim: the mistake ${plant} is not known. There are: ${names}\n`);
+    return null;
+  }
+  let isGood = true;
+  for (const mistake of chosen) {
+    const program = await buildProgram(mistake);
+    let found = null;
+    let seeds = 0;
+    const bar = progress(rounds);
+    try {
+      await runSeeds(program.file, { seed, rounds, jobs }, (result) => {
+        seeds += 1;
+        if (result.violations.length > 0) found = result;
+        bar.show(seeds, found === null ? 0 : 1);
+        return found === null;
+      });
+    } finally {
+      bar.clear();
+      program.remove();
+    }
+    isGood &&= found !== null;
+    const { name, what } = mistake;
+    const violation = found?.violations[0] ?? null;
+    if (json)
+      process.stdout.write(
+        `${JSON.stringify({ name, what, seed: found?.seed ?? null, seeds, violation })}\n`,
+      );
+    else
+      process.stdout.write(
+        found === null
+          ? `${colour(31, "✗")} ${name}: not found in ${seeds} seeds (${what})\n`
+          : `${colour(32, "✓")} ${name}: found by seed ${found.seed}, after ${seeds} (${what})\n    ${violation}\n`,
+      );
+  }
+  return isGood;
+}

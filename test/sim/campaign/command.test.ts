@@ -1,0 +1,33 @@
+/** `npm run sim`: its arguments, its exit codes, and the shortening of what it finds. */
+import { spawnSync } from "node:child_process";
+import { resolve } from "node:path";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { property } from "../../support/property.ts";
+import { shrink } from "./shrink.ts";
+
+const script = resolve(import.meta.dirname, "../../../scripts/sim.mjs");
+const sim = (...args: readonly string[]) =>
+  spawnSync(process.execPath, [script, ...args], { encoding: "utf8" });
+
+test("it explains itself", () => {
+  const { status, stdout } = sim("--help");
+  expect(status).toBe(0);
+  for (const option of ["--seed", "--rounds", "--jobs", "--plant", "--json"])
+    expect(stdout).toContain(option);
+});
+
+test.each([["--rounds", "0"], ["--seed", "x"], ["--nothing"]])("it refuses %s %s", (...args) => {
+  const { status, stdout, stderr } = sim(...args);
+  expect([status, stdout]).toEqual([2, ""]);
+  expect(stderr).toContain("Usage: npm run sim");
+});
+
+property([fc.uniqueArray(fc.nat(50), { minLength: 1 }), fc.nat(50), fc.nat(50)])(
+  "a list is shortened to what its failure needs",
+  async (items, one, other) => {
+    const needed = items.filter((item) => item === one || item === other);
+    const left = await shrink(items, async (rest) => needed.every((item) => rest.includes(item)));
+    expect(left).toEqual(needed);
+  },
+);
