@@ -53,14 +53,21 @@ interface HistoryQuery {
   readonly arriving: ReadonlySet<string>;
 }
 
+interface Waiting {
+  /** Settles when what waits may be journalled. */
+  readonly passed: Promise<unknown>;
+  /** False: they wait for other rooms; what is no message, or is not admitted, has nothing read. */
+  readonly isRead: boolean;
+}
+
 function nameOf(event: ChannelEvent): string {
   const { channel, account, chat, thread } = placeOf(event);
   return JSON.stringify([channel, account, chat.id, thread?.id ?? null]);
 }
 
 export function createFirstReads(ports: FirstReadPorts): FirstReads {
-  /** Rooms that were read, and the end of the wait of those that are being read. */
-  const rooms = new LRUCache<string, Promise<unknown> | "known">(atMost(limits.membershipRoomsMax));
+  /** Rooms that were read, and those with events that wait. */
+  const rooms = new LRUCache<string, Waiting | "known">(atMost(limits.membershipRoomsMax));
 
   /** What the first message of a room waits for; null: nothing. */
   function begin(
@@ -123,16 +130,24 @@ export function createFirstReads(ports: FirstReadPorts): FirstReads {
         const room = names[index] as string;
         const state = rooms.get(room);
         if (state === "known") return;
-        if (state !== undefined) ahead.push(state);
-        const reading = state === undefined ? begin(event, room, events) : null;
+        if (state !== undefined) ahead.push(state.passed);
+        const reading = state?.isRead === true ? null : begin(event, room, events);
         if (reading !== null) begun.push(reading);
       });
       if (ahead.length + begun.length === 0) return null;
       const reads = Promise.all(begun);
       const passed = Promise.allSettled([reads, ...ahead]).then(() => {
-        for (const name of names) if (rooms.get(name) === passed) rooms.set(name, "known");
+        for (const name of names) {
+          const state = rooms.get(name);
+          if (state === undefined || state === "known" || state.passed !== passed) continue;
+          if (state.isRead) rooms.set(name, "known");
+          else rooms.delete(name);
+        }
       });
-      for (const name of names) rooms.set(name, passed);
+      for (const name of new Set(names)) {
+        const state = rooms.get(name);
+        rooms.set(name, { passed, isRead: state === "known" || state?.isRead === true });
+      }
       return passed.then(async () => {
         const histories = await reads;
         return [...histories.filter((history) => history !== null), ...events];

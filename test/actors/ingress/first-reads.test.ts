@@ -116,6 +116,26 @@ describe("members", () => {
     expect(rules(world)).toEqual(["m1 default", "m2 default"]);
   });
 
+  test("an edit in a room that nobody has spoken in does not make it a known one", async () => {
+    const { say, release, reads } = await counted(24);
+    const chat = { id: "other", kind: "group" } as const;
+    const place = { channel: "telegram", account: "default", chat, thread: null };
+    const both = say(message("m1"), { type: "edit", edit: { ...place, id: "n0", text: "edited" } });
+    const meanwhile = say(message("n1", { chat }));
+    release();
+    await Promise.all([both, meanwhile]);
+    await say(message("m2"), message("n2", { chat }));
+    expect(reads()).toBe(2);
+    const third = { id: "third", kind: "group" } as const;
+    const read = say(message("m3"), {
+      type: "edit",
+      edit: { ...place, chat: third, id: "t0", text: "x" },
+    });
+    await read;
+    await say(message("t1", { chat: third }));
+    expect(reads()).toBe(3);
+  });
+
   test("a first message that was not stored is a first message again", async () => {
     const { world, say, release, reads } = await counted(24);
     release();
