@@ -97,20 +97,28 @@ async function* parsed(
   }
 }
 
-/** Lines and fields of the stream. What is too long is skipped whole. */
+/** Lines and fields of the stream. An event that is too long is skipped whole, also in many short lines. */
 export class EventParser {
   readonly #decoder = new TextDecoder();
   #rest = "";
   #isTooLong = false;
   #id: string | null = null;
   #data: string[] = [];
+  /** Of the data of this event so far, with a unit for each line. */
+  #size = 0;
+  readonly #max: number;
+
+  /** `max`: how much of one event is kept, in UTF-16 units. */
+  constructor(max: number = limits.platformAnswerBytesMax) {
+    this.#max = max;
+  }
 
   /** The events that end in this chunk. */
   push(chunk: Uint8Array): StreamEvent[] {
     const events: StreamEvent[] = [];
     const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split("\n");
     this.#rest = lines.pop() ?? "";
-    if (this.#rest.length > limits.platformAnswerBytesMax) {
+    if (this.#rest.length > this.#max) {
       this.#rest = "";
       this.#isTooLong = true;
     }
@@ -126,12 +134,21 @@ export class EventParser {
       const [id, data, skip] = [this.#id, this.#data, this.#isTooLong];
       this.#id = null;
       this.#data = [];
+      this.#size = 0;
       this.#isTooLong = false;
       return data.length === 0 || skip ? null : { id, data: data.join("\n") };
     }
     const [, name = "", value = ""] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
     if (name === "id") this.#id = value.slice(0, limits.idUnitsMax);
-    if (name === "data") this.#data.push(value);
+    if (name === "data") this.#push(value);
     return null;
+  }
+
+  #push(value: string): void {
+    this.#size += value.length + 1;
+    if (this.#size > this.#max) {
+      this.#data = [];
+      this.#isTooLong = true;
+    } else this.#data.push(value);
   }
 }

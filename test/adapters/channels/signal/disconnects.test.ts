@@ -166,3 +166,15 @@ test("the stream is read whatever its pieces are", () => {
     ]);
   }
 });
+
+test("an event in more lines than one may be long is skipped, and kept by nobody", () => {
+  const parser = new EventParser(1_000);
+  for (let line = 0; line < 50; line += 1)
+    expect(parser.push(Buffer.from(`data: ${"x".repeat(100)}\n`))).toEqual([]);
+  const later = "\ndata: next\n\n";
+  expect(parser.push(Buffer.from(later))).toEqual([{ id: null, data: "next" }]);
+  // Empty lines are lines, too.
+  for (let line = 0; line < 50; line += 1)
+    expect(parser.push(Buffer.from("data:\n".repeat(100)))).toEqual([]);
+  expect(parser.push(Buffer.from(later))).toEqual([{ id: null, data: "next" }]);
+});
