@@ -124,7 +124,7 @@ export class TelegramChats {
   /** Telegram's number of a message for a call; null: it stayed in the group that is no more. */
   messageNumber(chatId: number, messageId: string): number | null {
     // A pressed button (`7#…`) is a message of a person, and at Telegram the one with the button.
-    const plain = messageId.replace(/#\d{1,64}$/, "");
+    const plain = messageId.replace(/#.*$/s, "");
     const [, chat, number = plain] = /^(-\d+)\/(\d+)$/.exec(plain) ?? [];
     const at = chat === undefined ? chatId : Number(chat);
     return at === this.currentId(chatId) ? numericId(number, "message id") : null;

@@ -96,7 +96,7 @@ describe.each([0, 1])("with %d workers", (workers) => {
       reply_markup: { inline_keyboard: [[{ text: "tea" }], [{ text: "coffee" }]] },
     });
     const { world } = rooms.server;
-    world.press(asked as object, rooms.people.bob as User, "earshot:1", "77");
+    world.press(asked as object, rooms.people.bob as User, "earshot:1", "4382bfdwdsb323b2d9");
     const [, reply] = await rooms.answers(2);
     expect(reply).toMatchObject({
       text: "ok",
@@ -105,10 +105,10 @@ describe.each([0, 1])("with %d workers", (workers) => {
     expect(rooms.prompts().at(-1)).toMatch(/Bob[^\n]*(?:\n[^\n]*)?coffee/);
     await rooms.until(() => rooms.server.calls("answerCallbackQuery").length === 1, "an answer");
     expect(rooms.server.calls("answerCallbackQuery")).toMatchObject([
-      { callback_query_id: "77", text: "coffee" },
+      { callback_query_id: "4382bfdwdsb323b2d9", text: "coffee" },
     ]);
     expect(presses(rooms)).toMatchObject([
-      { id: `${asked?.message_id}#77`, decision: "engage", rule: "reply" },
+      { id: `${asked?.message_id}#4382bfdwdsb323b2d9`, decision: "engage", rule: "reply" },
     ]);
   });
 });
