@@ -10,6 +10,7 @@ import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent, ChannelIdentity } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
+import { deliverEach } from "../shared/deliver.ts";
 import { type MatrixClient, pathOf } from "./client.ts";
 import type { MatrixAccountConfig } from "./config.ts";
 import { MatrixRefusedError } from "./errors.ts";
@@ -308,24 +309,11 @@ class Run {
 
   /** In batches; the last one with the cursor. */
   async #deliver(events: readonly ChannelEvent[], cursor: string): Promise<void> {
+    const channel = "matrix";
     let from = 0;
     for (; events.length - from > batchMax; from += batchMax)
-      await this.#deliverAll(events.slice(from, from + batchMax));
-    await this.#deliverAll(events.slice(from), cursor);
-  }
-
-  async #deliverAll(events: readonly ChannelEvent[], cursor?: string): Promise<void> {
-    try {
-      await this.#context.deliver(events, cursor);
-    } catch (error) {
-      if (error instanceof EarshotError && error.disposition === "retry") throw error;
-      if (events.length === 0) throw error;
-      if (events.length === 1) {
-        const code = error instanceof EarshotError ? error.code : "unknown";
-        this.#context.log("error", "matrix.event-refused", { error: code });
-      } else for (const one of events) await this.#deliverAll([one]);
-      if (cursor !== undefined) await this.#context.deliver([], cursor);
-    }
+      await deliverEach(this.#context, events.slice(from, from + batchMax), { channel });
+    await deliverEach(this.#context, events.slice(from), { channel, cursor });
   }
 }
 

@@ -5,11 +5,11 @@
  * order until it is durable; a permanently refused event is logged and skipped, so that it does not
  * block those behind it. When too much waits, the connection must be read no further.
  */
-import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
+import { deliverEach, isLater, logRefused } from "./deliver.ts";
 
 export interface IntakeOptions {
   readonly context: Pick<ChannelContext<unknown>, "clock" | "random" | "log" | "deliver">;
@@ -86,17 +86,11 @@ async function deliver(options: IntakeOptions, batch: readonly Waiting[]): Promi
   const cursor = cursorAt(batch.at(-1)?.arrived ?? 0);
   for (let failures = 0; ; failures += 1) {
     try {
-      await context.deliver(events, cursor);
+      await deliverEach(context, events, { channel, cursor });
       return;
     } catch (error) {
-      const isRetry = error instanceof EarshotError && error.disposition === "retry";
-      if (!isRetry && events.length > 1) {
-        for (const one of batch) await deliver(options, [one]);
-        return;
-      }
-      if (!isRetry) {
-        const code = error instanceof EarshotError ? error.code : "unknown";
-        context.log("error", `${channel}.event-refused`, { error: code });
+      if (!isLater(error)) {
+        logRefused(context, channel, error);
         return;
       }
       if (failures === 0) context.log("warn", `${channel}.intake-closed`, { error: error.code });

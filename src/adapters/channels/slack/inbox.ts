@@ -7,11 +7,11 @@
  */
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import { type Millis, momentMax } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent, Clock } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
+import { deliverEach, isLater, logRefused } from "../shared/deliver.ts";
 import type { SlackAccountConfig } from "./config.ts";
 import { knownSchema, type SlackDirectory } from "./directory.ts";
 
@@ -154,27 +154,24 @@ export class SlackInbox {
       if (event.type === "message") this.#seen.set(seenKey(event.message), "read");
   }
 
-  /** Delivers events; a permanently refused event is logged and skipped. */
+  /** Delivers events, as soon as they are accepted. `once`: @throws EarshotError when they are not now */
   async deliver(events: readonly ChannelEvent[], once = false): Promise<void> {
     const { context, signal } = { context: this.#context, signal: this.#signal };
     for (let failures = 0; ; failures += 1) {
       try {
-        await context.deliver(events, this.cursor);
-        for (const event of events)
+        const accepted = await deliverEach(context, events, {
+          channel: "slack",
+          cursor: this.cursor,
+        });
+        for (const event of accepted)
           if (event.type === "message") this.#seen.set(seenKey(event.message), "said");
         return;
       } catch (error) {
-        const isRetry = error instanceof EarshotError && error.disposition === "retry";
-        if (!isRetry && events.length > 1) {
-          for (const event of events) await this.deliver([event], once);
+        if (!isLater(error)) {
+          logRefused(context, "slack", error);
           return;
         }
-        const code = error instanceof EarshotError ? error.code : "unknown";
-        if (!isRetry) {
-          context.log("error", "slack.event-refused", { error: code });
-          return;
-        }
-        if (failures === 0) context.log("warn", "slack.intake-closed", { error: code });
+        if (failures === 0) context.log("warn", "slack.intake-closed", { error: error.code });
         if (once) throw error;
         const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
         await pauseFor(context.clock, grown * (0.5 + context.random.next() / 2), signal);

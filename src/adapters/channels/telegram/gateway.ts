@@ -15,6 +15,7 @@ import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
+import { deliverEach, isLater } from "../shared/deliver.ts";
 import {
   type Assembly,
   assemble,
@@ -259,7 +260,7 @@ async function deliverBatch(
   return { position: reached, assembly: next };
 }
 
-/** Retries until the store accepts the batch; a permanently refused event is logged and skipped. */
+/** Retries until the store accepts the batch. */
 async function deliver(
   events: readonly ChannelEvent[],
   cursor: string,
@@ -268,43 +269,17 @@ async function deliver(
 ): Promise<void> {
   for (let failures = 0; ; failures += 1) {
     try {
-      await context.deliver(events, cursor);
+      await deliverEach(context, events, { channel: "telegram", cursor });
       return;
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof EarshotError) || error.disposition !== "retry") {
-        if (events.length > 1) return deliverSingly(events, cursor, context, signal);
-        context.log("error", "telegram.event-refused", { error: codeOf(error) });
-        if (events.length === 0) throw error;
-        return deliver([], cursor, context, signal);
-      }
+      if (!isLater(error)) throw error;
       context.log("warn", "telegram.intake-closed", { error: error.code });
       await pause(context, error, failures, signal);
       signal.throwIfAborted();
     }
   }
 }
-
-/** As `deliver`, but a refused event does not refuse the others. */
-export async function deliverSingly(
-  events: readonly ChannelEvent[],
-  cursor: string,
-  context: Context,
-  signal: AbortSignal,
-): Promise<void> {
-  for (const event of events) {
-    try {
-      await context.deliver([event]);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof EarshotError && error.disposition === "retry") throw error;
-      context.log("error", "telegram.event-refused", { error: codeOf(error) });
-    }
-  }
-  await deliver([], cursor, context, signal);
-}
-
-const codeOf = (error: unknown) => (error instanceof EarshotError ? error.code : "unknown");
 
 /** Waits as long as the platform asked, otherwise exponentially with 50% jitter. */
 export async function pause(

@@ -7,10 +7,11 @@
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
+import { deliverEach } from "../shared/deliver.ts";
 import { assemble, concerns, emptyAssembly, nextRelease } from "./assembly.ts";
 import type { TelegramChats } from "./chats.ts";
 import type { TelegramAccountConfig } from "./config.ts";
-import { cursorOf, deliverSingly, nowhere, pause, readCursor } from "./gateway.ts";
+import { cursorOf, nowhere, pause, readCursor } from "./gateway.ts";
 
 interface UpdateIntake {
   load(cursor: string | null): void;
@@ -37,12 +38,7 @@ export function createUpdateIntake(
     const done = last.then(async () => {
       const { ready, next } = assemble(assembly, events, context.clock.now());
       const cursor = cursorOf(nowhere, chats, next);
-      try {
-        await context.deliver(ready, cursor);
-      } catch (error) {
-        if (error instanceof EarshotError && error.disposition === "retry") throw error;
-        await deliverSingly(ready, cursor, context, stop ?? new AbortController().signal);
-      }
+      await deliverEach(context, ready, { channel: "telegram", cursor });
       assembly = next;
       chats.unsaved = false;
       void release();
@@ -89,13 +85,7 @@ export function createUpdateIntake(
     async take(events) {
       if (chats.unsaved || events.some((event) => concerns(assembly, event))) return hold(events);
       if (events.length === 0) return;
-      try {
-        await context.deliver(events);
-      } catch (error) {
-        if (error instanceof EarshotError && error.disposition === "retry") throw error;
-        const code = error instanceof EarshotError ? error.code : "unknown";
-        context.log("error", "telegram.event-refused", { error: code });
-      }
+      await deliverEach(context, events, { channel: "telegram" });
     },
   };
 }

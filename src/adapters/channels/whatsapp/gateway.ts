@@ -9,6 +9,7 @@
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
+import { deliverEach } from "../shared/deliver.ts";
 import type { WhatsAppApi } from "./api.ts";
 import type { WhatsAppAccountConfig } from "./config.ts";
 import { problemText } from "./errors.ts";
@@ -121,7 +122,7 @@ export class WhatsAppGateway {
   }
 
   async #takeValue(value: WhatsAppValue, receiver: Receiver): Promise<void> {
-    const { config, log, deliver } = this.#context;
+    const { config, log } = this.#context;
     if (value.metadata.phone_number_id !== config.phoneNumberId) {
       log("warn", "whatsapp.other-number", { phoneNumberId: value.metadata.phone_number_id });
       return;
@@ -141,21 +142,7 @@ export class WhatsAppGateway {
       if (event.type === "message") this.#people.heard.set(event.message.chat.id, message.id);
     }
     if (events.length === 0 && !hasMoved) return;
-    await this.#deliver(events, deliver);
-  }
-
-  /** A permanently refused event is logged and skipped. */
-  async #deliver(events: readonly ChannelEvent[], deliver: Context["deliver"]): Promise<void> {
-    try {
-      await deliver(events, this.#people.cursor);
-    } catch (error) {
-      if (!(error instanceof EarshotError) || error.disposition === "retry") throw error;
-      if (events.length > 1) {
-        for (const event of events) await this.#deliver([event], deliver);
-        return;
-      }
-      this.#context.log("error", "whatsapp.event-refused", { error: error.code });
-    }
+    await deliverEach(this.#context, events, { channel: "whatsapp", cursor: this.#people.cursor });
   }
 
   /** Oldest first; those of one second as they came. */
