@@ -7,16 +7,22 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Runtime, RuntimePorts } from "../src/actors/protocol/runtime.ts";
 import type { RuntimeListener } from "../src/actors/protocol/runtime-events.ts";
 import { scenarioConfig } from "../src/domain/config/index.ts";
-import type { Inbound } from "../src/domain/message.ts";
+import type { Inbound, Route } from "../src/domain/message.ts";
 import type { Log, Store } from "../src/domain/ports/index.ts";
 import type { StreamLine } from "../src/domain/stream.ts";
 import { randomFrom } from "./support.ts";
 
-const built = <Module>(path: string): Promise<Module> =>
-  import(new URL(`../dist/${path}.js`, import.meta.url).href);
+const { EARSHOT_BENCH_DIST } = process.env;
+/** Where the built code is: ours, or that of another checkout. */
+export const distUrl =
+  EARSHOT_BENCH_DIST === undefined
+    ? new URL("../dist/", import.meta.url).href
+    : pathToFileURL(`${EARSHOT_BENCH_DIST}/`).href;
+const built = <Module>(path: string): Promise<Module> => import(`${distUrl}${path}.js`);
 const { createRuntimeEvents } = await built<
   typeof import("../src/actors/protocol/runtime-events.ts")
 >("actors/protocol/runtime-events");
@@ -24,6 +30,9 @@ const { createRuntime } =
   await built<typeof import("../src/actors/runtime/runtime.ts")>("actors/runtime/runtime");
 const { drivers } =
   await built<typeof import("../src/adapters/agents/index.ts")>("adapters/agents/index");
+const { createSessionFiles } = await built<typeof import("../src/adapters/files/session-files.ts")>(
+  "adapters/files/session-files",
+);
 const { createSystemClock } =
   await built<typeof import("../src/adapters/system/clock.ts")>("adapters/system/clock");
 const { sha256 } =
@@ -55,8 +64,10 @@ export interface BenchRuntimeOptions {
   readonly hostModule?: string;
   /** Receives every event of the runtime as well. */
   readonly listener?: RuntimeListener;
-  /** Called with each text as the platform gets it. */
-  readonly onSend?: (text: string) => void;
+  /** Called with each text and its chat as the platform gets it. */
+  readonly onSend?: (text: string, chat: string) => void;
+  /** Transcripts are written to files, too. @default false */
+  readonly sessionFiles?: boolean;
 }
 
 /** Opens a runtime in a folder of its own, or in the one given. */
@@ -71,9 +82,9 @@ export async function openBenchRuntime(
   const random = randomFrom(1);
   let decided = 0;
   let sent = 0;
-  const outbound = async ({ text }: { readonly text: string }) => {
+  const outbound = async ({ route, text }: { readonly route: Route; readonly text: string }) => {
     sent += 1;
-    onSend?.(text);
+    onSend?.(text, route.chat.id);
     return { messageIds: [`p${sent}`] };
   };
   const bench = {
@@ -124,6 +135,9 @@ export async function openBenchRuntime(
     },
     events: createRuntimeEvents(log, decisions, listener),
     workers,
+    ...(options.sessionFiles === true
+      ? { sessionFiles: createSessionFiles((agentId) => join(folder, "sessions", agentId)) }
+      : {}),
   });
   await bench.runtime.start();
   return bench;

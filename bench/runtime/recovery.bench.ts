@@ -2,8 +2,8 @@
  * From a host's crash to an answer from the conversations it held: the host is ended as a crash
  * would end it, a message for one of its rooms is taken at once, and its decision is awaited.
  */
-import { flood, openBenchRuntime } from "./bench-runtime.ts";
-import { messages, quantile, quietMix, report, round, short } from "./support.ts";
+import { flood, openBenchRuntime } from "../bench-runtime.ts";
+import { messages, quantile, quietMix, report, round, short } from "../support.ts";
 
 const bench = await openBenchRuntime(2);
 const next = messages(1_000, quietMix);

@@ -4,8 +4,8 @@
  * rooms everything is observed; at 100,000 rooms 7% engage and run a whole turn with a delivered
  * reply.
  */
-import { flood, openBenchRuntime } from "./bench-runtime.ts";
-import { busyMix, messages, quietMix, report, round, short } from "./support.ts";
+import { flood, openBenchRuntime } from "../bench-runtime.ts";
+import { busyMix, messages, quietMix, report, round, short } from "../support.ts";
 
 const figures: Record<string, number> = {};
 const counts = short ? [10_000, 10_000] : [200_000, 150_000];

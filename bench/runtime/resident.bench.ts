@@ -4,9 +4,9 @@
  * away must cost bytes, not actors.
  */
 
-import type { Inbound } from "../src/domain/message.ts";
-import { flood, openBenchRuntime } from "./bench-runtime.ts";
-import { messages, quietMix, report, round, short } from "./support.ts";
+import type { Inbound } from "../../src/domain/message.ts";
+import { flood, openBenchRuntime } from "../bench-runtime.ts";
+import { messages, quietMix, report, round, short } from "../support.ts";
 
 const collect = global.gc as () => void;
 

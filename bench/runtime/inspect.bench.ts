@@ -14,11 +14,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "vite";
-import type { HostEntry } from "../src/actors/protocol/host-protocol.ts";
-import { scenarioConfig } from "../src/domain/config/index.ts";
-import { hash52 } from "../src/domain/key.ts";
-import type { ConversationEvent } from "../src/machines/events/events.ts";
-import { assertRatio, messages, quantile, quietMix, report, round, short } from "./support.ts";
+import type { HostEntry } from "../../src/actors/protocol/host-protocol.ts";
+import { scenarioConfig } from "../../src/domain/config/index.ts";
+import { hash52 } from "../../src/domain/key.ts";
+import type { ConversationEvent } from "../../src/machines/events/events.ts";
+import { assertRatio, messages, quantile, quietMix, report, round, short } from "../support.ts";
 
 type Hosts = typeof import("./inspect.entry.ts");
 

@@ -2,8 +2,8 @@
  * From receipt to recorded decision, at about half of what the same runtime just sustained: messages
  * arrive one by one at a steady pace, every decision is timed from the call that took it in.
  */
-import { flood, openBenchRuntime } from "./bench-runtime.ts";
-import { messages, quantile, quietMix, report, round, short } from "./support.ts";
+import { flood, openBenchRuntime } from "../bench-runtime.ts";
+import { messages, quantile, quietMix, report, round, short } from "../support.ts";
 
 const rooms = 1_000;
 const workers = 2;

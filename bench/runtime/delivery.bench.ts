@@ -3,10 +3,10 @@
  * their fsyncs on the way, one turn after the other and a few at a time; and how many turns run at
  * once in one process, and what each of them takes.
  */
-import type { Inbound } from "../src/domain/message.ts";
-import type { AgentDriver } from "../src/domain/ports/index.ts";
-import { openBenchRuntime } from "./bench-runtime.ts";
-import { messages, quantile, report, round, short } from "./support.ts";
+import type { Inbound } from "../../src/domain/message.ts";
+import type { AgentDriver } from "../../src/domain/ports/index.ts";
+import { openBenchRuntime } from "../bench-runtime.ts";
+import { messages, quantile, report, round, short } from "../support.ts";
 
 const hostModule = new URL("./clocked-agent.mjs", import.meta.url).href;
 const { drivers } = (await import(hostModule)) as { drivers: ReadonlyMap<string, AgentDriver> };

@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { messages, report, round, short } from "./support.ts";
+import { messages, report, round, short } from "../support.ts";
 
 const mix = { mention: 0.05, reply: 0.15, bot: 0.1 };
 const start = 1_763_700_000_000;
@@ -41,7 +41,7 @@ function writeRecording(path: string, count: number): void {
   closeSync(file);
 }
 
-const main = new URL("../dist/daemon/cli/main.js", import.meta.url).pathname;
+const main = new URL("../../dist/daemon/cli/main.js", import.meta.url).pathname;
 /** Runs in the replaying process: prints at its end its peak memory, kB, and its CPU time, us. */
 const reporter = `data:text/javascript,process.on("exit",()=>{
   const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();

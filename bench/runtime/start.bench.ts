@@ -7,11 +7,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { Inbound } from "../src/domain/message.ts";
-import { flood, openBenchRuntime } from "./bench-runtime.ts";
-import { messages, quietMix, report, round, short } from "./support.ts";
+import type { Inbound } from "../../src/domain/message.ts";
+import { flood, openBenchRuntime } from "../bench-runtime.ts";
+import { messages, quietMix, report, round, short } from "../support.ts";
 
-const bin = resolve(import.meta.dirname, "..", "dist", "daemon", "cli", "main.js");
+const bin = resolve(import.meta.dirname, "..", "..", "dist", "daemon", "cli", "main.js");
 const port = 4_881;
 const rounds = short ? 1 : 3;
 

@@ -9,11 +9,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CDPSession, Page } from "playwright-core";
-import type { RuntimeListener } from "../src/actors/protocol/runtime-events.ts";
-import type { RoomsLook } from "../src/daemon/api-types/rooms.ts";
-import type { RoomList } from "../src/daemon/room-list/room-list.ts";
-import { haveChromium, openPage, startChromium } from "../test/support/pages/chromium.ts";
-import { type BenchRuntime, flood, openBenchRuntime } from "./bench-runtime.ts";
+import type { RuntimeListener } from "../../src/actors/protocol/runtime-events.ts";
+import type { RoomsLook } from "../../src/daemon/api-types/rooms.ts";
+import type { RoomList } from "../../src/daemon/room-list/room-list.ts";
+import { haveChromium, openPage, startChromium } from "../../test/support/pages/chromium.ts";
+import { type BenchRuntime, flood, openBenchRuntime } from "../bench-runtime.ts";
 import {
   assertRatio,
   keepSaying,
@@ -23,16 +23,16 @@ import {
   report,
   round,
   short,
-} from "./support.ts";
+} from "../support.ts";
 
 const built = <Module>(path: string): Promise<Module> =>
-  import(new URL(`../dist/${path}.js`, import.meta.url).href);
-const { createRoomList } = await built<typeof import("../src/daemon/room-list/room-list.ts")>(
+  import(new URL(`../../dist/${path}.js`, import.meta.url).href);
+const { createRoomList } = await built<typeof import("../../src/daemon/room-list/room-list.ts")>(
   "daemon/room-list/room-list",
 );
-const { startDaemon } = await built<typeof import("../src/daemon/daemon.ts")>("daemon/daemon");
+const { startDaemon } = await built<typeof import("../../src/daemon/daemon.ts")>("daemon/daemon");
 const { createSystemClock } =
-  await built<typeof import("../src/adapters/system/clock.ts")>("adapters/system/clock");
+  await built<typeof import("../../src/adapters/system/clock.ts")>("adapters/system/clock");
 
 const rooms = 10_000;
 const rate = 1_000;

@@ -3,7 +3,10 @@
 // JavaScript: worker hosts of the built code load it as it is.
 import { z } from "zod";
 
-export { createSystemClock } from "../dist/adapters/system/clock.js";
+// Named in our address, as threads do not get the environment; otherwise this checkout's own.
+const dist =
+  new URL(import.meta.url).searchParams.get("dist") ?? new URL("../../dist/", import.meta.url).href;
+export const { createSystemClock } = await import(`${dist}adapters/system/clock.js`);
 
 const words = "a few words that come one after the other ".split(/(?<= )/);
 

@@ -9,12 +9,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CDPSession, Page } from "playwright-core";
-import { haveChromium, openPage, startChromium } from "../test/support/pages/chromium.ts";
-import { assertRatio, keepSaying, randomFrom, report, round, short } from "./support.ts";
+import { haveChromium, openPage, startChromium } from "../../test/support/pages/chromium.ts";
+import { assertRatio, keepSaying, randomFrom, report, round, short } from "../support.ts";
 
 const built = <Module>(path: string): Promise<Module> =>
-  import(new URL(`../dist/${path}.js`, import.meta.url).href);
-const { startDaemon } = await built<typeof import("../src/daemon/daemon.ts")>("daemon/daemon");
+  import(new URL(`../../dist/${path}.js`, import.meta.url).href);
+const { startDaemon } = await built<typeof import("../../src/daemon/daemon.ts")>("daemon/daemon");
 
 const lines = short ? 2_000 : 5_000;
 const rate = 1_000;
