@@ -15,61 +15,67 @@ const name = z.string().min(1).max(256);
 const words = z
   .string()
   .max(limits.scheduleUnitsMax)
-  .refine((text) => text.trim() !== "", "words are expected");
+  .refine((text) => text.trim() !== "", "expected some text");
 
 const fields = z.strictObject({
   name: z
     .string()
     .regex(
       /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u,
-      "letters, digits, space, ., _ and - are expected",
+      "expected letters, digits, spaces, ., _ and - only",
     )
-    .describe("Names the entry in lists and commands."),
+    .describe("Name of the entry in lists and commands."),
   cron: z
     .string()
     .max(128)
     .optional()
     .describe("Five fields: minute, hour, day of the month, month, day of the week."),
   at: z.iso
-    .datetime({ offset: true, error: "a moment is expected, like 2026-12-24T18:00:00+01:00" })
+    .datetime({ offset: true, error: "expected a time such as 2026-12-24T18:00:00+01:00" })
     .optional()
-    .describe("In place of `cron`: one moment, like `2026-12-24T18:00:00+01:00`."),
-  timeZone: z.string().max(64).default("UTC").describe("Of `cron`, like `Europe/Berlin`."),
+    .describe("A single time instead of `cron`, such as `2026-12-24T18:00:00+01:00`."),
+  timeZone: z
+    .string()
+    .max(64)
+    .default("UTC")
+    .describe("Time zone of `cron`, such as `Europe/Berlin`."),
   to: z
     .strictObject({
       channel: name.describe("Channel id."),
       account: name.default("default").describe("Account of the channel."),
       chat: z
         .strictObject({
-          id: name.describe("The platform's id of the chat."),
-          kind: chatKindSchema.optional().describe("Needed where earshot does not know the chat."),
+          id: name.describe("Id of the chat on its platform."),
+          kind: chatKindSchema
+            .optional()
+            .describe("Required if earshot has not seen the chat yet."),
         })
         .describe("The chat."),
       thread: z
         .strictObject({
-          id: name.describe("The platform's id of the thread."),
-          kind: z.enum(["thread", "topic"]).default("thread").describe("What it is."),
+          id: name.describe("Id of the thread on its platform."),
+          kind: z.enum(["thread", "topic"]).default("thread").describe("Kind of thread."),
         })
         .nullable()
         .default(null)
         .describe("A thread or topic of the chat."),
     })
     .describe("Where it is said."),
-  agent: name.optional().describe("The agent that speaks; left out: the one that hears the chat."),
-  text: words.optional().describe("What is sent."),
+  agent: name.optional().describe("The agent that speaks. Default: the agent of the chat."),
+  text: words.optional().describe("The text to send."),
   prompt: words.optional().describe("In place of `text`: what the agent answers in the chat."),
 });
 
 type Fields = z.output<typeof fields>;
 
 function problemOf({ cron, at, timeZone, text, prompt }: Fields): readonly [string, string] | null {
-  if ((cron === undefined) === (at === undefined)) return ["cron", "either cron or at is expected"];
+  if ((cron === undefined) === (at === undefined)) return ["cron", "expected either cron or at"];
   if ((text === undefined) === (prompt === undefined))
-    return ["text", "either text or prompt is expected"];
+    return ["text", "expected either text or prompt"];
   try {
     new Intl.DateTimeFormat("en", { timeZone });
   } catch {
-    return ["timeZone", "the name of a time zone is expected, like Europe/Berlin"];
+    return ["timeZone", "expected a time zone such as Europe/Berlin"];
   }
   const why = cron === undefined ? null : cronProblem(cron, timeZone);
   return why === null ? null : ["cron", why];
@@ -78,12 +84,12 @@ function problemOf({ cron, at, timeZone, text, prompt }: Fields): readonly [stri
 function cronProblem(cron: string, timeZone: string): string | null {
   try {
     if (cronOf(cron, timeZone).nextRun(new Date(0)) !== null) return null;
-    return "a time that comes is expected, and this month never has that day";
+    return "expected a time that exists: this month never has that day";
   } catch (error) {
     const isWhole = cron.trim().split(/\s+/u).length === 5;
-    if (!isWhole) return "five fields are expected, like 0 9 * * 1-5";
+    if (!isWhole) return "expected five fields, such as 0 9 * * 1-5";
     const why = error instanceof Error ? error.message.replace(/^CronPattern: /u, "") : "";
-    return `a line like 0 9 * * 1-5 is expected (${why.replace(/\.$/u, "")})`;
+    return `expected a cron expression such as 0 9 * * 1-5 (${why.replace(/\.$/u, "")})`;
   }
 }
 

@@ -112,14 +112,16 @@ export function parseJson5(text: string, source: string): unknown {
       readonly lineNumber?: number;
       readonly columnNumber?: number;
     };
-    const what = message.replace(/^JSON5: /u, "").replace(/ at \d+:\d+$/u, "");
+    const what = message
+      .replace(/^JSON5: /u, "")
+      .replace(/ at \d+:\d+$/u, "")
+      .replace(/^invalid end of input$/u, "unexpected end of the file")
+      .replace(/^invalid character/u, "unexpected character");
     const where =
-      lineNumber === undefined ? "it" : `line ${lineNumber}, column ${columnNumber ?? 1},`;
-    throw new EarshotError(
-      "EAR_CONFIG_SYNTAX",
-      `Cannot read ${source}: ${where} is not JSON5: ${what}`,
-      { cause },
-    );
+      lineNumber === undefined ? "" : `, line ${lineNumber}, column ${columnNumber ?? 1}`;
+    throw new EarshotError("EAR_CONFIG_SYNTAX", `Cannot read ${source}${where}: ${what}`, {
+      cause,
+    });
   }
 }
 
@@ -152,17 +154,17 @@ function withSecrets(
   return mapTexts(raw, (text, path) => {
     if (!anyReference.test(text)) return text;
     if (!isSecretPath(path))
-      refuse("EAR_CONFIG_INVALID", path, "cannot use the environment: only secrets can");
+      refuse("EAR_CONFIG_INVALID", path, "cannot refer to the environment. Only secrets can");
     const name = reference.exec(text)?.[1];
     if (name === undefined)
-      refuse("EAR_CONFIG_INVALID", path, `must be the secret itself or exactly \${NAME}`);
+      refuse("EAR_CONFIG_INVALID", path, `must be the secret itself, or exactly \${NAME}`);
     const value = Object.hasOwn(env, name) ? env[name] : undefined;
     if (value !== undefined && value !== "") return value;
     if (isDisabled(raw, path)) return text;
     return refuse(
       "EAR_CONFIG_SECRET_MISSING",
       path,
-      `is missing: the environment variable ${name} is not set`,
+      `is missing: ${name} is neither set in the environment nor stored in secrets.json`,
     );
   });
 }
@@ -175,7 +177,7 @@ export function configFromText(
 ): Pick<LoadedConfig, "config" | "raw" | "lineOf"> {
   const raw = parseJson5(text, source);
   const line = lineFinder(text);
-  const locate = (path: readonly PropertyKey[]) => ` (line ${line(path)})`;
+  const locate = (path: readonly PropertyKey[]) => `line ${line(path)}`;
   const parse: ParseOptions = { ...options.parse, source, locate };
   const overridden = options.over?.(raw) ?? raw;
   if (unsafePath(overridden) !== null)
@@ -241,7 +243,7 @@ export async function readConfigSections(
     ? Object.fromEntries(Object.entries(raw).filter(([name]) => wanted.has(name)))
     : raw;
   const line = lineFinder(text);
-  return parseConfig(selected, { source: path, locate: (at) => ` (line ${line(at)})` });
+  return parseConfig(selected, { source: path, locate: (at) => `line ${line(at)}` });
 }
 
 export interface ConfigWatchOptions extends ConfigFileOptions {

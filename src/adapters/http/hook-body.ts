@@ -20,7 +20,7 @@ export function readHookBody<Parsed>(
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = issue?.path.join(".") || "it";
-  throw invalid(`${path} is wrong: ${issue?.message ?? "not what was expected"}`);
+  throw invalid(`${path} is invalid: ${issue?.message ?? "not what was expected"}`);
 }
 
 /**

@@ -61,6 +61,6 @@ export async function parseBody<Parsed>(
   const path = issue?.path.join(".") || "the body";
   throw new EarshotError(
     "EAR_INBOUND_INVALID",
-    `Cannot accept the body: ${path} is wrong: ${issue?.message ?? "unexpected value"}`,
+    `Cannot accept the body: ${path} is invalid: ${issue?.message ?? "unexpected value"}`,
   );
 }

@@ -57,7 +57,7 @@ export function configNeeds(refused: RefusedConfig | null, secrets: readonly str
   if (refused === null) return [];
   const { path, since, line } = refused;
   const error = oneLine(
-    redactSecrets(refused.error, secrets).replaceAll("\n", "; "),
+    redactSecrets(refused.error, secrets).replaceAll(/\n\s*/gu, "; "),
     causeShownUnitsMax,
   );
   const excerpt = refused.excerpt.map((one) => ({
@@ -255,8 +255,7 @@ export function overrideNeeds(
       kind: "override",
       id: `override:${layer}:${path}`,
       title: `A value in the config file has no effect: ${shown(path)}`,
-      meaning:
-        `${shown(by)} set another value with ${command}, which overrides the one in ` + "the file.",
+      meaning: `${shown(by)} set another value with ${command}, which overrides the one in the file.`,
       acts: [asks("remove", "Remove the override", "Use the value in the file?", "Keep it")],
       path,
       by,

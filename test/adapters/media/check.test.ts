@@ -41,6 +41,6 @@ describe("media warnings", () => {
 
   test("a path has to be a whole one, as nobody would know where it starts", () => {
     const [problem] = configProblems({ media: { audio: program("./whisper") } });
-    expect(problem?.message).toContain("media.audio.command is wrong");
+    expect(problem?.message).toContain("media.audio.command is invalid");
   });
 });

@@ -174,9 +174,9 @@ describe("a value that an owner sets", () => {
     ["/config set agents.list.0.driver.command /bin/sh", /only the file/],
     ['/config set plugins ["./x.mjs"]', /programs/],
     ["/debug set store.driver memory", /on the machine itself/],
-    ["/config set engagement.activation sometimes", /engagement\.activation is wrong/],
-    ["/config set engagement.nonsense 1", /Cannot set that: "nonsense" is not a key of engagement/],
-    ["/config set engagment.activation x", /did you mean "engagement"\?$/],
+    ["/config set engagement.activation sometimes", /engagement\.activation is invalid/],
+    ["/config set engagement.nonsense 1", /Cannot set that: unknown key "nonsense" in engagement/],
+    ["/config set engagment.activation x", /Did you mean "engagement"\?$/],
     ["/config set __proto__.x 1", /Cannot set \\_\\_proto\\_\\_\.x from a room/],
   ])("is refused with the reason: %s", async (text, why) => {
     const stateDir = newFolder();

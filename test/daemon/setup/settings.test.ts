@@ -88,7 +88,7 @@ test("what is not valid, not there, a secret, or shown of another file is refuse
   const plan = (path: string, value: string) => ask("/api/config/plan", { path, value });
   expect(await plan("context.size", "-1")).toMatchObject({
     status: 400,
-    answer: { error: { message: expect.stringContaining("context.size is wrong") } },
+    answer: { error: { message: expect.stringContaining("context.size is invalid") } },
   });
   expect(await plan("context.size", "{")).toMatchObject({ status: 400 });
   expect(await plan("context.depth", "1")).toMatchObject({ status: 409 });

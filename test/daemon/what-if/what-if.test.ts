@@ -103,7 +103,7 @@ describe("what if", () => {
     expect(await tried("{ engagement: { triger: [] } }")).toMatchObject([
       {
         type: "invalid",
-        problems: [{ message: expect.stringContaining('did you mean "trigger"') }],
+        problems: [{ message: expect.stringContaining('Did you mean "trigger"') }],
       },
     ]);
     expect(await tried("{ engagement:\n oh }")).toMatchObject([

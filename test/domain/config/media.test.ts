@@ -40,17 +40,19 @@ describe("media converters", () => {
 
   test("a misspelt option is reported with its place and the nearest one", () => {
     expect(messages({ audio: { ...vision, modle: "x" } })).toEqual([
-      '"modle" is not a key of media.audio: did you mean "model"?',
+      'unknown key "modle" in media.audio. Did you mean "model"?',
     ]);
     expect(messages({ image: { ...whisper, argz: [] } })).toEqual([
-      '"argz" is not a key of media.image: did you mean "args"?',
+      'unknown key "argz" in media.image. Did you mean "args"?',
     ]);
   });
 
   test("a driver that does not exist, and `pass` where nothing can be passed, are refused", () => {
-    expect(messages({ audio: { kind: "whisper" } })[0]).toContain("media.audio.kind is wrong");
-    expect(messages({ image: { kind: "modl" } })[0]).toContain("media.image.kind is wrong");
-    expect(messages({ audio: "pass" })[0]).toContain("media.audio is wrong");
+    expect(messages({ audio: { kind: "whisper" } })[0]).toContain(
+      'media.audio.kind is invalid: expected "model" or "command"',
+    );
+    expect(messages({ image: { kind: "modl" } })[0]).toContain("media.image.kind is invalid");
+    expect(messages({ audio: "pass" })[0]).toContain("media.audio is invalid");
   });
 
   test("the file has to be an argument, whole and by itself", () => {
@@ -64,7 +66,7 @@ describe("media converters", () => {
     const config = parseConfig({ media: { image: { ...vision, apiKey: "secret-key" } } });
     expect(JSON.stringify(withoutSecrets(config))).not.toContain("secret-key");
     expect(messages({ image: { ...vision, baseUrl: "file:///etc" } })[0]).toContain(
-      "media.image.baseUrl is wrong",
+      "media.image.baseUrl is invalid",
     );
   });
 

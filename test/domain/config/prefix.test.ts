@@ -8,7 +8,7 @@ describe("messages.responsePrefix", () => {
   test("refuses a name that nothing fills in, with the path and the names there are", () => {
     const [problem] = problems({ messages: { responsePrefix: "[{agent} {modle}]" } });
     expect(problem).toContain("messages.responsePrefix");
-    expect(problem).toContain("{modle} is not known. Use one of {model}, {agent}, {thinkLevel}");
+    expect(problem).toContain("unknown placeholder {modle}. Known: {model}, {agent}, {thinkLevel}");
     const list = [{ id: "a", messages: { responsePrefix: "{constructor}" } }];
     expect(problems({ agents: { list } })[0]).toContain("agents.list[0].messages.responsePrefix");
   });

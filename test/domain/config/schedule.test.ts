@@ -16,33 +16,33 @@ const refusal = (...schedule: object[]): string => {
 test.each([
   [
     { cron: "0 9 * *" },
-    "schedule[1].cron is wrong: five fields are expected, like 0 9 * * 1-5, received",
+    "schedule[1].cron is invalid: expected five fields, such as 0 9 * * 1-5, received",
   ],
   [
     { cron: "0 25 * * *" },
-    "schedule[1].cron is wrong: a line like 0 9 * * 1-5 is expected (Invalid value for hour: 25)",
+    "schedule[1].cron is invalid: expected a cron expression such as 0 9 * * 1-5 (Invalid value for hour: 25)",
   ],
   [
     { cron: "0 9 * * MOON" },
-    "schedule[1].cron is wrong: a line like 0 9 * * 1-5 is expected (configuration entry 5 (MOON)",
+    "schedule[1].cron is invalid: expected a cron expression such as 0 9 * * 1-5 (configuration entry 5 (MOON)",
   ],
-  [{ cron: "0 9 30 2 *" }, "schedule[1].cron is wrong: a time that comes is expected"],
+  [{ cron: "0 9 30 2 *" }, "schedule[1].cron is invalid: expected a time that exists"],
   [
     { timeZone: "Europe/Berlinn" },
-    "schedule[1].timeZone is wrong: the name of a time zone is expected, like Europe/Berlin, received",
+    "schedule[1].timeZone is invalid: expected a time zone such as Europe/Berlin, received",
   ],
   [
     { cron: undefined, at: "tomorrow" },
-    "schedule[1].at is wrong: a moment is expected, like 2026-12-24T18:00:00+01:00, received",
+    "schedule[1].at is invalid: expected a time such as 2026-12-24T18:00:00+01:00, received",
   ],
-  [{ at: "2026-12-24T18:00:00Z" }, "schedule[1].cron is wrong: either cron or at is expected"],
-  [{ prompt: "Say tea." }, "schedule[1].text is wrong: either text or prompt is expected"],
-  [{ name: "tea" }, "schedule[1].name is wrong: another entry has this name"],
+  [{ at: "2026-12-24T18:00:00Z" }, "schedule[1].cron is invalid: expected either cron or at"],
+  [{ prompt: "Say tea." }, "schedule[1].text is invalid: expected either text or prompt"],
+  [{ name: "tea" }, "schedule[1].name is invalid: another entry has this name"],
   [
     { agent: "scuot" },
-    'schedule[1].agent is wrong: no agent is called "scuot": did you mean "scout"?',
+    'schedule[1].agent is invalid: unknown agent "scuot". Did you mean "scout"?',
   ],
-  [{ timezone: "UTC" }, '"timezone" is not a key of schedule[1]: did you mean "timeZone"?'],
+  [{ timezone: "UTC" }, 'unknown key "timezone" in schedule[1]. Did you mean "timeZone"?'],
 ])("%j", (over, line) => {
   expect(refusal(daily, { ...daily, name: "other", ...over })).toContain(line);
 });

@@ -339,11 +339,11 @@ describe("bindings", () => {
 
   test("a binding to an unknown agent, and an agent named twice, are refused with the path", () => {
     expect(() => config({ bindings: [bind({ channel: "x" }, 99)] })).toThrow(
-      /bindings\[0\]\.agentId is wrong: no agent is called "a99"/u,
+      /bindings\[0\]\.agentId is invalid: unknown agent "a99"/u,
     );
     expect(() =>
       parseConfig({ agents: { list: [{ id: "a" }, { id: "b" }, { id: "a" }] } }),
-    ).toThrow(/agents\.list\[2\]\.id is wrong: "a" is used twice/u);
+    ).toThrow(/agents\.list\[2\]\.id is invalid: "a" is used twice/u);
   });
 
   test("the explanation names the binding that was nearly it, and the field that does not hold", () => {
@@ -446,7 +446,7 @@ describe("sessions", () => {
 
   test("the default main key of the default agent is agent:main:main, and `global` is no main key", () => {
     expect(resolveRoute(parseConfig({}), message(direct))[0]?.sessionKey).toBe("agent:main:main");
-    expect(() => config({ session: { mainKey: "global" } })).toThrow("belongs to session.scope");
+    expect(() => config({ session: { mainKey: "global" } })).toThrow("reserved for session.scope");
   });
 
   const nasty = fc.oneof(

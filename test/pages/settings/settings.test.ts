@@ -34,7 +34,7 @@ describe.skipIf(!haveChromium)("the Settings page", () => {
     // The browser's line about a value that is not valid.
     rig.forgive("400");
     await box.fill("-3");
-    await row(page, "context.size").getByText("context.size is wrong").waitFor();
+    await row(page, "context.size").getByText("context.size is invalid").waitFor();
     await box.fill("12");
     await row(page, "context.size").locator(".setup-diff .new").getByText("12").waitFor();
     const shots = process.env.EARSHOT_SHOTS;

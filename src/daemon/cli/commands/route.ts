@@ -76,7 +76,8 @@ function readInbound(json: string) {
   const [issue] = parsed.error.issues;
   throw new EarshotError(
     "EAR_INBOUND_INVALID",
-    `Cannot read the message: ${issue?.path.join(".") || "it"} is wrong: ${issue?.message ?? ""}`,
+    `Cannot read the message: ${issue?.path.join(".") || "it"} is invalid: ` +
+      `${issue?.message ?? ""}`,
   );
 }
 

@@ -15,21 +15,24 @@ const stickiness = section(
   {
     enabled: z
       .boolean()
-      .describe("Whether an author who was answered may continue without a mention."),
+      .describe("Whether an author who got an answer may go on without a mention."),
     windowMs: ms.describe("How long after a reply a follow-up needs no mention."),
     mode: z
       .enum(stickinessModes)
       .describe(
-        "`floor`: facts decide whether the author still talks with the agent; `one-shot`: a credit is spent when it engages; `sliding`: renewed by each follow-up.",
+        "`floor`: an estimate decides whether the author is still talking with the agent. " +
+          "`one-shot`: a credit is used up when it engages. `sliding`: each follow-up renews it.",
       ),
     threshold: z
       .number()
       .min(0)
       .max(1)
-      .describe("Of `floor`: how sure to be that a line goes on with the talk, 0 to 1."),
+      .describe(
+        "For `floor`: how likely it must be that a message continues the exchange, 0 to 1.",
+      ),
     holdDuringTurn: z
       .boolean()
-      .describe("Authors of a pending or running turn hold a credit until it ends."),
+      .describe("Whether authors of a pending or running turn keep their credit until it ends."),
   },
   {
     enabled: true,
@@ -45,25 +48,28 @@ const own = section(
     trigger: z
       .array(z.enum([...triggers, "everyone"]))
       .max(4)
-      .describe("What always engages. `everyone`: @everyone counts as a mention of the agent."),
+      .describe("What always engages the agent. `everyone`: @everyone counts as a mention."),
     activation: z
       .enum(activations)
       .describe(
-        "`mention`: only triggers and names engage; `always`: every message of a person engages.",
+        "`ladder`: the rules decide. `mention`: only triggers and names engage. `always`: every " +
+          "message of a person engages.",
       ),
     broadcasts: z
       .enum(broadcasts)
       .describe(
-        "Posts in broadcast channels: `called`: `sticky` and `solo-human` are off; `ladder`: as in groups.",
+        "Posts in broadcast channels. `called`: without the rules `sticky` and `solo-human`. " +
+          "`ladder`: as in groups.",
       ),
     freshMembershipMs: ms.describe(
-      "Member counts younger than this are trusted; older ones can only prevent engagement.",
+      "How long a member count is trusted. An older one can only prevent engagement.",
     ),
     firstReadMs: count(0, limits.firstReadMsMax).describe(
-      "How long the first message of a room waits for the member list and the history. 0: not at all.",
+      "How long the first message of a room waits for the member list and the history. 0: it " +
+        "does not wait.",
     ),
     participantDays: count(1, 365).describe(
-      "Participants silent for this many days no longer count as present.",
+      "After this many days of silence a participant no longer counts as present.",
     ),
   },
   {

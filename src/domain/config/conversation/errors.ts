@@ -10,7 +10,7 @@ export const errors = section(
   {
     notifyRoom: z
       .enum(["direct", "always", "never"])
-      .describe("Where the room gets a line when a turn fails."),
+      .describe("Which rooms get a message when a turn fails."),
   },
   { notifyRoom: "direct" },
 );

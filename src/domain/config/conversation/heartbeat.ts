@@ -15,11 +15,11 @@ export const heartbeat = section(
       .refine((every) => every === 0 || every >= limits.heartbeatMsMin, {
         error: `expected 0 (off) or at least ${limits.heartbeatMsMin}`,
       })
-      .describe("How often the agent is woken. 0: never."),
+      .describe("How often a heartbeat starts. 0: never."),
     ackMaxChars: count(0, 10_000).describe(
-      "An answer with at most this many UTF-16 units besides the acknowledgement is dropped.",
+      "An answer that has at most this many UTF-16 units besides the acknowledgement is not sent.",
     ),
-    model: label.nullable().describe("The model for heartbeats; null: the agent's."),
+    model: label.nullable().describe("The model for heartbeats. null: the agent's."),
   },
   { everyMs: 0, ackMaxChars: 300, model: null },
 );

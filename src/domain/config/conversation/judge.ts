@@ -38,7 +38,8 @@ export const judge = z
   })
   .nullable()
   .describe(
-    "Decides lines of people that no rule decided: asks a model, a program, a module or a web service. null: none.",
+    "Decides messages that no rule decided by asking a model, a program, a module or a web " +
+      "service. null: off.",
   );
 
 export type JudgeConfig = NonNullable<z.output<typeof judge>>;

@@ -9,12 +9,12 @@ import { count, positiveMs, section } from "./section.ts";
 export const loopGuard = section(
   {
     maxConsecutive: count(1, 10_000).describe(
-      "Turns caused by peer bots since a person last spoke.",
+      "How many turns in a row peer bots may cause before a person speaks.",
     ),
-    maxInWindow: count(1, 10_000).describe("Such turns within `windowMs`."),
-    windowMs: positiveMs.describe("The window of `maxInWindow`."),
+    maxInWindow: count(1, 10_000).describe("How many such turns are allowed within `windowMs`."),
+    windowMs: positiveMs.describe("Length of the window of `maxInWindow`."),
     hardLimit: count(0, 10_000).describe(
-      "From here on peer bots do not engage until a person speaks. 0: off.",
+      "At this many turns peer bots stop engaging until a person speaks. 0: off.",
     ),
   },
   { maxConsecutive: 5, maxInWindow: 5, windowMs: 60_000, hardLimit: 20 },

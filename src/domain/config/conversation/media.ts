@@ -26,18 +26,22 @@ const programFields = {
     .max(4_096)
     .regex(
       /^(?:[^/\\]+|\/.*|[A-Za-z]:[/\\].*)$/u,
-      "the name of a program on the PATH, or a full path",
+      "expected the name of a program on the PATH, or a full path",
     )
     .describe("On the PATH, or an absolute path."),
   args: z
     .array(argument)
     .max(256)
     .refine((args) => args.includes(filePlaceholder), {
-      message: `one of them must be "${filePlaceholder}", the placeholder of the file`,
+      message: `one argument must be "${filePlaceholder}", the placeholder of the file`,
     })
     .describe("Its arguments; `{file}` is replaced by the file's path."),
   env: z
-    .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/u, "the name of a variable"))
+    .array(
+      z
+        .string()
+        .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/u, "expected the name of an environment variable"),
+    )
     .max(100)
     .default([])
     .describe("Environment variables passed to it besides PATH, HOME, LANG and TZ."),
@@ -91,23 +95,23 @@ const byKind = <
 
 export const media = section(
   {
-    maxBytes: count(1, 1_073_741_824).describe("Largest file that is fetched."),
-    timeoutMs: positiveMs.describe("Time limit for fetching, and again for converting."),
+    maxBytes: count(1, 1_073_741_824).describe("Largest file that is downloaded."),
+    timeoutMs: positiveMs.describe("Time limit for downloading a file, and for converting it."),
     storeBytesMax: count(1_048_576, Number.MAX_SAFE_INTEGER).describe(
-      "Total size of cached files; the oldest are deleted first.",
+      "Total size of the file cache. The oldest files are deleted first.",
     ),
     audio: byKind(audioModel, command).nullable().describe("Transcribes speech."),
     image: z
       .union([z.literal("pass"), byKind(imageModel, command)])
       .nullable()
-      .describe("`pass`: the agent sees the images itself; otherwise what describes them."),
+      .describe(
+        "`pass` gives images to the agent as they are; anything else describes them in text.",
+      ),
     video: byKind(videoModel, command).nullable().describe("Describes a video."),
-    links: byKind(links).nullable().describe("Reads title and beginning of linked pages."),
+    links: byKind(links).nullable().describe("Adds the title and beginning of linked pages."),
     speech: byKind(speech)
       .nullable()
-      .describe(
-        "Speaks answers. The program gets the text on standard input and writes to `{file}`.",
-      ),
+      .describe("Speaks answers. The program gets the text on stdin and writes audio to `{file}`."),
   },
   {
     maxBytes: 20_971_520,

@@ -19,33 +19,35 @@ export const queueMode = z.enum([
 const inbound = section(
   {
     debounceMs: ms.describe(
-      "Silence of the author after which the gathered messages become one batch.",
+      "How long the author must be silent before their messages are taken as one batch.",
     ),
-    debounceMaxMs: ms.describe("A batch is closed at this age in any case."),
-    byChannel: z.record(id, ms).describe("Channel id to `debounceMs`."),
+    debounceMaxMs: ms.describe("Longest time a batch collects messages."),
+    byChannel: z.record(id, ms).describe("`debounceMs` for this channel."),
   },
   { debounceMs: 500, debounceMaxMs: 2_000, byChannel: {} },
 );
 const queue = section(
   {
-    mode: queueMode.describe("What happens to a batch while a turn runs."),
-    debounceMs: ms.describe("Pause after a turn before the waiting batches start the next."),
-    cap: count(1, 1_000).describe("Batches that may wait per conversation."),
+    mode: queueMode.describe("What happens to a batch that arrives during a turn."),
+    debounceMs: ms.describe("Pause after a turn before waiting batches start the next one."),
+    cap: count(1, 1_000).describe("How many batches may wait in a conversation."),
     drop: z
       .enum(["summarize", "old", "new"])
       .describe(
-        "At the cap: summarise the oldest in one line, drop the oldest, or refuse the newest.",
+        "At the cap: summarise the oldest batch in one line, drop it, or refuse the newest.",
       ),
-    byChannel: z.record(id, queueMode).describe("Channel id to `mode`."),
+    byChannel: z.record(id, queueMode).describe("`mode` for this channel."),
   },
   { mode: "collect", debounceMs: 500, cap: 20, drop: "summarize", byChannel: {} },
 );
 const dedupe = section(
   {
-    entries: count(1, 1_000_000).describe("Message ids kept in memory."),
-    ttlMs: positiveMs.describe("How long they are kept there."),
+    entries: count(1, 1_000_000).describe(
+      "How many message ids are kept in memory to detect duplicates.",
+    ),
+    ttlMs: positiveMs.describe("How long message ids are kept in memory."),
     retentionMs: positiveMs.describe(
-      "How long the journal recognises a redelivery; older messages are deleted.",
+      "How long the journal detects a redelivered message. Older messages are deleted.",
     ),
   },
   { entries: 5_000, ttlMs: 1_200_000, retentionMs: 172_800_000 },
@@ -64,19 +66,23 @@ const own = section(
     ackReaction: z
       .string()
       .max(64)
-      .describe("Reaction on a message while it is processed. Empty: none."),
+      .describe("Reaction on a message while it is being answered. Empty: none."),
     ackScope: z
       .enum(["engaged", "direct", "group", "off"])
-      .describe("Which engaged messages get it."),
+      .describe("Which messages that engage the agent get the reaction."),
     replyTo: z
       .enum(["auto", "first", "all", "batched", "off"])
-      .describe("`auto`: the first block replies in groups, none in direct chats."),
+      .describe(
+        "Which blocks of an answer are sent as a reply. `auto`: the first one in groups, none " +
+          "in direct chats.",
+      ),
     responsePrefix: z
       .string()
       .max(256)
       .refine((prefix) => unknownPlaceholder(prefix) === null, {
         error: ({ input }) =>
-          `{${unknownPlaceholder(String(input))}} is not known. Use one of {${placeholders.join("}, {")}}`,
+          `unknown placeholder {${unknownPlaceholder(String(input))}}. Known: ` +
+          `{${placeholders.join("}, {")}}`,
       })
       .describe("Prefix of an answer; `{model}`, `{agent}`, `{thinkLevel}` are filled in."),
     messagePrefix: z.string().max(256).describe("Prefix of every message in the agent's prompt."),

@@ -12,7 +12,9 @@ export const silent = section(
     token: z.string().trim().min(2).max(64).describe("An answer of only this token is not sent."),
     mixed: z
       .enum(["strip", "drop"])
-      .describe("A longer answer with the token: remove the token, or drop the answer."),
+      .describe(
+        "For a longer answer that contains the token: remove the token, or drop the answer.",
+      ),
   },
   { token: "NO_REPLY", mixed: "strip" },
 );

@@ -10,13 +10,19 @@ export const stream = section(
   {
     mode: z
       .enum(["auto", "off", "block", "draft"])
-      .describe("`auto`: blocks in direct chats, one message in groups."),
+      .describe(
+        "Whether an answer is sent in blocks while it arrives. `auto`: blocks in direct chats, " +
+          "one message in groups.",
+      ),
     break: z
       .enum(["text_end", "message_end"])
-      .describe("Blocks are sent as text arrives, or when a message is complete."),
+      .describe(
+        "`text_end`: send blocks as text arrives. `message_end`: send when a message is " +
+          "complete.",
+      ),
     minChars: count(1, 100_000).describe("Smallest size of a block."),
     maxChars: count(32, 100_000).describe("Largest size of a block."),
-    prefer: z.enum(["paragraph", "newline", "sentence"]).describe("The preferred place to split."),
+    prefer: z.enum(["paragraph", "newline", "sentence"]).describe("Where to split, if possible."),
     coalesceIdleMs: ms.describe("Small blocks that arrive within this time are merged."),
     groupMaxChars: count(0, 1_000_000).describe(
       "Longest answer in groups and channels, in UTF-16 units. 0: no limit.",
@@ -24,8 +30,8 @@ export const stream = section(
     longAnswers: z
       .enum(["continue", "file"])
       .describe(
-        "What follows the part of a longer answer that is sent: a note how to get the rest, or " +
-          "the whole answer as a file where the channel has files.",
+        "What follows an answer cut at `groupMaxChars`: a note on how to get the rest, or the " +
+          "whole answer as a file if the channel supports files.",
       ),
     /** Pause before every block but the first. `natural`: 800 to 2,500 ms. */
     humanDelay: z
@@ -36,7 +42,7 @@ export const stream = section(
           maxMs: ms.describe("Longest pause."),
         }),
       ])
-      .describe("Pause before every block but the first. `natural`: 800 to 2,500 ms."),
+      .describe("Pause before every block after the first. `natural`: 800 to 2,500 ms."),
   },
   {
     mode: "auto",

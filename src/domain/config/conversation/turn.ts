@@ -8,19 +8,19 @@ import { z } from "zod";
 import { count, ms, positiveMs, section } from "./section.ts";
 
 const perConversation = {
-  idleMs: positiveMs.describe("Longest time without any event from the agent."),
+  idleMs: positiveMs.describe("A turn fails if the agent sends nothing for this long."),
   maxMs: positiveMs.describe("Longest duration of a turn."),
   replyAgeMsMax: positiveMs.describe(
-    "A part of a reply that could not be sent within this time expires.",
+    "A part of a reply that could not be sent within this time expires and is not sent.",
   ),
 };
 const perDaemon = {
-  maxConcurrentTurns: count(1, 10_000).describe("Concurrent turns, per worker."),
+  maxConcurrentTurns: count(1, 10_000).describe("How many turns a worker runs at once."),
   onInDoubt: z
     .enum(["resend-if-fresh", "hold"])
     .describe("What to do with a send whose outcome is unknown."),
   inDoubtFreshMs: ms.describe(
-    "For `resend-if-fresh`: the send is repeated once if younger than this.",
+    "For `resend-if-fresh`: the send is repeated once if it is younger than this.",
   ),
 };
 const own = section(

@@ -11,10 +11,11 @@ export const typing = section(
     mode: z
       .enum(["auto", "instant", "thinking", "message", "never"])
       .describe(
-        "When typing is shown. `auto`: at once in direct chats and on a mention, otherwise with the first text.",
+        "When typing is shown. `auto`: immediately in direct chats and after a mention, " +
+          "otherwise with the first text.",
       ),
-    intervalMs: positiveMs.describe("Refresh interval; shorter where the platform requires it."),
-    ttlMs: positiveMs.describe("Typing ends after this, whatever the turn does."),
+    intervalMs: positiveMs.describe("Refresh interval. Shorter if the platform requires it."),
+    ttlMs: positiveMs.describe("Typing is shown for at most this long, even if the turn goes on."),
   },
   { mode: "auto", intervalMs: 6_000, ttlMs: 120_000 },
 );

@@ -9,7 +9,7 @@
 import { z } from "zod";
 import { id, section } from "../conversation/section.ts";
 
-const everyoneHint = 'lists contain ids of people; to allow everyone, set the policy to "open"';
+const everyoneHint = 'expected a person\'s id. To allow everyone, set the policy to "open"';
 
 /** Whether an id carries its channel: `telegram:123`. The id itself may contain colons. */
 export function isScopedId(value: string): boolean {
@@ -36,7 +36,7 @@ const everybody = {
 } as const;
 /** Who is heard in one group, or in one of its topics. */
 export const groupAccessFields = (of: keyof typeof everybody) => ({
-  enabled: z.boolean().default(true).describe("false: ignored, whatever else is listed."),
+  enabled: z.boolean().default(true).describe("false ignores it, whatever else is listed."),
   allowFrom: z
     .array(localId)
     .max(10_000)
@@ -51,11 +51,14 @@ const people = <Id extends z.ZodType>(personId: Id) => z.array(personId).max(100
 export const access = section(
   {
     dmPolicy: dmPolicy.describe(
-      "Who may write directly: people approved by a pairing code, listed people, anyone, no one.",
+      "Who may write to the agent directly: people you approved by pairing code, people on the " +
+        "list, anyone, or no one.",
     ),
-    groupPolicy: groupPolicy.describe("Which groups are heard: listed ones, any, none."),
-    allowFrom: people(scopedId).describe("People who may speak in direct chats."),
-    groupAllowFrom: people(scopedId).describe("People who may speak in any group."),
+    groupPolicy: groupPolicy.describe(
+      "Which groups the agent listens to: those on the list, any, or none.",
+    ),
+    allowFrom: people(scopedId).describe("People who may write in direct chats."),
+    groupAllowFrom: people(scopedId).describe("People who may write to the agent in any group."),
     groups: z.record(scopedId, group).describe("`telegram:-100123` to the group's own rules."),
   },
   {
@@ -72,10 +75,15 @@ export const accessFields = {
   dmPolicy: dmPolicy
     .optional()
     .describe(
-      "Who may write directly: people approved by a pairing code, listed people, anyone, no one.",
+      "Who may write to the agent directly: people you approved by pairing code, people on the " +
+        "list, anyone, or no one.",
     ),
-  groupPolicy: groupPolicy.optional().describe("Which groups are heard: listed ones, any, none."),
-  allowFrom: people(localId).optional().describe("People who may speak in direct chats."),
-  groupAllowFrom: people(localId).optional().describe("People who may speak in any group."),
+  groupPolicy: groupPolicy
+    .optional()
+    .describe("Which groups the agent listens to: those on the list, any, or none."),
+  allowFrom: people(localId).optional().describe("People who may write in direct chats."),
+  groupAllowFrom: people(localId)
+    .optional()
+    .describe("People who may write to the agent in any group."),
 };
 export type GroupAccess = z.output<typeof group>;

@@ -26,37 +26,37 @@ export const agentTools = [
 ] as const;
 
 const own = {
-  driver: driver.describe("The driver: a name, or an object with `kind` and its options."),
+  driver: driver.describe("The driver, by name or as an object with `kind` and its options."),
   maxConcurrent: count(1, 10_000).describe(
-    "Concurrent turns of this agent, over all conversations.",
+    "How many turns this agent may run at once, over all conversations.",
   ),
   contextTokens: count(1_000, 100_000_000).describe(
-    "Above this the oldest part of a session is summarised.",
+    "The size, in tokens, above which the oldest part of a session is summarised.",
   ),
   thinking: thinking.describe("How much the agent thinks before it answers."),
   verboseDefault: z
     .enum(verboseLevels)
-    .describe("How tool steps are shown where `/verbose` was not used."),
+    .describe("How tool calls are shown, unless `/verbose` sets it."),
   reasoningDefault: z
     .enum(reasoningLevels)
-    .describe("How reasoning is shown where `/reasoning` was not used."),
+    .describe("How reasoning is shown, unless `/reasoning` sets it."),
   elevatedDefault: z
     .enum(elevatedLevels)
-    .describe("What the agent may do beyond its room where `/elevated` was not used."),
+    .describe("What the agent may do outside its room, unless `/elevated` sets it."),
   usageDefault: z
     .enum(usageLevels)
-    .describe("What an answer used is said below it where `/usage` was not used."),
+    .describe("Whether usage is shown below each answer, unless `/usage` sets it."),
   model: z
     .string()
     .min(1)
     .max(256)
     .nullable()
-    .describe("The driver's model, where the driver has one; null: the driver's default."),
+    .describe("The model for drivers that take one. null: the driver's default."),
   tools: z
     .array(z.enum(agentTools))
     .max(agentTools.length)
     .nullable()
-    .describe("The tools offered to the agent; null: all of them."),
+    .describe("The tools offered to the agent. null: all of them."),
 };
 
 /** The form of an agent's id, which becomes part of keys and file names. */
@@ -66,35 +66,43 @@ const agent = z.strictObject({
   id: z
     .string()
     .regex(agentIdPattern, "letters, digits, . _ - only, at most 64")
-    .describe("Its name in keys, bindings and on disk."),
+    .describe("The id used in session keys, bindings and on disk."),
   name: label
     .trim()
     .min(1)
     .optional()
-    .describe("Its name in rooms. Left out: `earshot` for the agent `main`, otherwise the id."),
+    .describe(
+      "The name shown in rooms. Default: `earshot` for the agent `main`, otherwise the id.",
+    ),
   aliases: z
     .array(label.trim().min(1, "an empty alias would match every message"))
     .max(50)
     .default([])
     .describe(
-      "Other names it answers to, besides its name and, unless generic, its id and folder.",
+      "Other names it answers to, besides its name, its id and the name of its folder (unless " +
+        "they are generic).",
     ),
-  default: z.boolean().default(false).describe("Answers where no binding matches."),
+  default: z
+    .boolean()
+    .default(false)
+    .describe("Whether this agent answers where no binding matches."),
   workspace: z
     .string()
     .min(1)
     .max(4_096)
     .optional()
-    .describe("The agent's folder. Left out: `agents/<id>` in the state directory."),
+    .describe("The agent's folder. Default: `agents/<id>` in the state directory."),
   purpose: text
     .optional()
-    .describe("What the agent is for, in a sentence or two: part of the system message."),
+    .describe("What the agent is for, in a sentence or two. Part of the system message."),
   system: text
     .optional()
     .describe(
-      "Standing instructions, at the end of the system message. Nothing from a room is ever added.",
+      "Instructions at the end of the system message. Nothing from a room is ever added to them.",
     ),
-  driver: driver.optional().describe("As in `defaults`."),
+  driver: driver
+    .optional()
+    .describe("The driver of this agent. Default: that of `agents.defaults`."),
   maxConcurrent: own.maxConcurrent.optional(),
   contextTokens: own.contextTokens.optional(),
   thinking: thinking.optional().describe("How much the agent thinks before it answers."),
@@ -131,5 +139,5 @@ export const agents = z.strictObject({
     .min(1)
     .max(1_000)
     .prefault(onlyMain)
-    .describe("The agents; exactly one of them is the default."),
+    .describe("The agents. Exactly one is the default."),
 });

@@ -10,17 +10,22 @@ import { id } from "../conversation/section.ts";
 const match = z
   .strictObject({
     channel: id.describe("Channel id."),
-    accountId: id.optional().describe("`*` or left out: every account."),
+    accountId: id.optional().describe("Account of the channel. `*` or left out: every account."),
     peer: z
       .strictObject({
-        kind: z.enum(["direct", "group", "channel"]).describe("What kind of chat."),
-        id: id.describe("The chat, or in a direct chat the person."),
+        kind: z.enum(["direct", "group", "channel"]).describe("Kind of chat."),
+        id: id.describe("Id of the chat, or of the person in a direct chat."),
       })
       .optional()
       .describe("`group` and `channel` mean the same. `*`: every peer of that kind."),
     guildId: id.optional().describe("Id of a server (guild)."),
     teamId: id.optional().describe("Id of a workspace (team)."),
-    roles: z.array(id).min(1).max(100).optional().describe("The author has one of these roles."),
+    roles: z
+      .array(id)
+      .min(1)
+      .max(100)
+      .optional()
+      .describe("The author must have one of these roles."),
   })
   .refine((given) => given.roles === undefined || given.guildId !== undefined, {
     path: ["roles"],

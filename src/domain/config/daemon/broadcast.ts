@@ -19,6 +19,6 @@ export const broadcast = z
       .array(id)
       .min(1)
       .max(16, "at most 16 agents share a room")
-      .describe("Peer id to the agents that share the room."),
+      .describe("The agents that share the room with this id."),
   )
   .prefault({});

@@ -12,7 +12,7 @@ import { groups, roomFields } from "./rooms.ts";
 
 /** Fields of every account, whatever its channel. */
 export const accountFields = {
-  enabled: z.boolean().optional().describe("false: the account is off."),
+  enabled: z.boolean().optional().describe("false turns the account off."),
   ...accessFields,
   groups,
   ...roomFields,
@@ -21,7 +21,7 @@ const account = z.looseObject(accountFields);
 export type AccountConfig = z.output<typeof account>;
 
 export const channelSchema = z.strictObject({
-  enabled: z.boolean().default(true).describe("false: the channel is off."),
+  enabled: z.boolean().default(true).describe("false turns the channel off."),
   enforceOwner: z.boolean().optional().describe("true: only owners may use commands here."),
   accounts: z
     .record(id, account)

@@ -11,17 +11,17 @@ import { scopedId } from "./access.ts";
 
 export const commands = section(
   {
-    text: z.boolean().describe("Whether `/words` in a message are treated as commands."),
+    text: z.boolean().describe("Whether text such as `/help` in a message is a command."),
     allowFrom: z
       .record(id, z.array(id).max(10_000))
-      .describe("Channel id to ids; under `*` each id carries its channel."),
+      .describe("Who may use commands on this channel. Under `*` each id includes its channel."),
     ownerAllowFrom: z
       .array(scopedId)
       .max(1_000)
-      .describe("Ids, each with its channel, that have every right."),
+      .describe("Owners, who may do everything. Each id includes its channel."),
     bash: z
       .boolean()
-      .describe("Whether owners may run command lines on this machine with `/bash`."),
+      .describe("Whether owners may run shell commands on this machine with `/bash`."),
     stopWords: z
       .array(z.string().trim().min(1).max(64))
       .max(200)

@@ -11,15 +11,19 @@ export const workers = section(
     count: z
       .union([z.literal("auto"), count(0, 64)])
       .describe(
-        "`auto`: one less than the number of cores, at least 1. 0: everything in one thread.",
+        "Number of worker threads. `auto`: one less than the number of cores, at least 1. 0: no " +
+          "threads.",
       ),
     liveConversations: count(1, 1_000_000).describe(
-      "Live conversations per worker; others are snapshots in the store.",
+      "How many conversations a worker keeps in memory. Others are loaded from the store when " +
+        "needed.",
     ),
-    memoryMb: count(64, 65_536).describe("Heap of one worker, MiB; a larger worker is replaced."),
+    memoryMb: count(64, 65_536).describe(
+      "Heap limit of a worker in MiB. A worker above it is replaced.",
+    ),
     loopMs: positiveMs.describe(
-      "A worker that does not respond for this long is replaced; on Linux only time in which it had " +
-        "a processor, or needed none, counts.",
+      "A worker that does not respond for this long is replaced. On Linux, time it spent " +
+        "waiting for a CPU does not count.",
     ),
   },
   { count: "auto", liveConversations: 10_000, memoryMb: 512, loopMs: 1_000 },
@@ -29,39 +33,40 @@ const path = z.string().min(1).max(4_096);
 /** Every address is not a proxy. */
 const proxyAddress = z
   .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
-  .refine((address) => !/\/0+$/u.test(address), "this would be every address");
+  .refine((address) => !/\/0+$/u.test(address), "expected a range smaller than every address");
 
 export const server = section(
   {
     host: z.string().min(1).max(255).describe("Address to listen on."),
-    port: count(0, 65_535).describe("0: any free port."),
+    port: count(0, 65_535).describe("Port to listen on. 0: any free port."),
     exposed: z
       .boolean()
-      .describe("Must be true to listen on anything but this machine; needs `tls` or `proxy`."),
+      .describe("Must be true to listen on anything but this machine. Requires `tls` or `proxy`."),
     publicUrl: z
       .url({ protocol: /^https$/ })
-      .refine((url) => /^https:\/\/[^/?#@]+\/?$/u.test(url), "expected https, a host and no path")
+      .refine(
+        (url) => /^https:\/\/[^/?#@]+\/?$/u.test(url),
+        "expected an https:// URL without a path",
+      )
       .nullable()
-      .describe(
-        "The server's address for others: requests for this host name are answered as well.",
-      ),
+      .describe("The public URL of the server. Requests for its host name are accepted too."),
     tls: z
       .strictObject({
         cert: path.describe("PEM file of the certificate chain."),
-        key: path.describe("PEM file of its key, readable by this user only."),
+        key: path.describe("PEM file of its key. Only the daemon's user may be able to read it."),
       })
       .nullable()
-      .describe("Serves https beyond this machine. Changed files are reloaded."),
+      .describe("Certificate for HTTPS. Changed files are reloaded."),
     proxy: z
       .strictObject({
         addresses: z
           .array(proxyAddress)
           .min(1)
           .max(100)
-          .describe("The proxy's addresses or ranges such as 10.0.0.0/24."),
+          .describe("Addresses or ranges of the proxy, such as 10.0.0.0/24."),
       })
       .nullable()
-      .describe("A proxy that ends TLS. Only its `X-Forwarded-For` is trusted."),
+      .describe("A proxy that terminates TLS. Only its `X-Forwarded-For` is trusted."),
   },
   {
     host: "127.0.0.1",
@@ -75,8 +80,8 @@ export const server = section(
 
 export const store = section(
   {
-    driver: z.enum(["sqlite", "memory"]).describe("`memory` loses everything at a restart."),
-    path: z.string().min(1).max(4_096).describe("`<state>` is filled in."),
+    driver: z.enum(["sqlite", "memory"]).describe("`memory` loses everything on restart."),
+    path: z.string().min(1).max(4_096).describe("Path of the database. `<state>` is filled in."),
   },
   { driver: "sqlite", path: "<state>/earshot.db" },
 );
@@ -85,7 +90,10 @@ export const search = section(
   {
     enabled: z
       .boolean()
-      .describe("Whether messages can be searched. Off deletes the index; on builds it again."),
+      .describe(
+        "Whether messages can be searched. Turning it off deletes the index; turning it on " +
+          "rebuilds it.",
+      ),
   },
   { enabled: true },
 );
@@ -94,7 +102,7 @@ export const log = section(
   {
     level: z
       .enum(["trace", "debug", "info", "warn", "error", "fatal"])
-      .describe("Lower levels are not logged."),
+      .describe("Messages below this level are not logged."),
     showText: z.boolean().describe("Whether message text may appear in the log."),
   },
   { level: "info", showText: false },

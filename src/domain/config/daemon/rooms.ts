@@ -18,7 +18,8 @@ export const roomFields = {
   system: text
     .optional()
     .describe(
-      "Instructions here, added to the agent's; also for an account, a group, a topic, a conversation.",
+      "Instructions added to the agent's here. Also for an account, a group, a topic or a " +
+        "conversation.",
     ),
   model: z
     .string()
@@ -26,13 +27,13 @@ export const roomFields = {
     .max(256)
     .nullable()
     .optional()
-    .describe("The driver's model here; null: the driver's default. For the same levels."),
+    .describe("The model here. null: the driver's default. Same levels as `system`."),
   tools: z
     .strictObject({
       allow: tools
         .optional()
-        .describe("The tools offered here, instead of the agent's list. For the same levels."),
-      deny: tools.optional().describe("Tools that are not offered here. For the same levels."),
+        .describe("The tools offered here, instead of the agent's list. Same levels as `system`."),
+      deny: tools.optional().describe("Tools that are not offered here. Same levels as `system`."),
     })
     .optional()
     .describe("The tools offered to the agent here."),
@@ -40,7 +41,7 @@ export const roomFields = {
     .array(label.trim().min(1, "an empty alias would match every message"))
     .max(50)
     .optional()
-    .describe("Further names that the agent answers to here. For the same levels."),
+    .describe("Other names the agent answers to here. Same levels as `system`."),
   ...overrideFields,
 };
 const roomLevel = z.strictObject(roomFields);

@@ -30,10 +30,12 @@ import { session } from "./session.ts";
 export const configSchema = z.strictObject({
   $schema: z.string().max(1_024).optional().describe("For editors; ignored."),
   agents: agents.prefault({}).describe("The agents and their drivers."),
-  bindings: bindings.describe("Which agent hears what; the most specific match wins."),
+  bindings: bindings.describe("Which agent receives which messages. The most specific match wins."),
   broadcast: broadcast.describe("Rooms that several agents share."),
-  channels: channels.prefault({}).describe("Channel id to its accounts."),
-  access: access.whole.prefault({}).describe("Who may speak. An empty list allows no one."),
+  channels: channels.prefault({}).describe("The channels, each with its accounts."),
+  access: access.whole
+    .prefault({})
+    .describe("Who may write to the agent. An empty list allows no one."),
   engagement: engagement.whole.prefault({}).describe("When a message engages the agent."),
   context: context.whole
     .prefault({})
@@ -45,7 +47,7 @@ export const configSchema = z.strictObject({
     .describe("How an answer is split into messages while it arrives."),
   typing: typing.whole.prefault({}).describe("When the typing indicator is shown."),
   silent: silent.whole.prefault({}).describe("How an agent declines to answer."),
-  heartbeat: heartbeat.whole.prefault({}).describe("Scheduled turns without a message."),
+  heartbeat: heartbeat.whole.prefault({}).describe("Turns without a message, at an interval."),
   schedule: schedules.describe("Texts and prompts at set times."),
   media: media.whole.prefault({}).describe("How images, audio, video and links are handled."),
   plugins: z
@@ -57,17 +59,17 @@ export const configSchema = z.strictObject({
   session: session.prefault({}).describe("Which messages share a session, and for how long."),
   commands: commands.whole.prefault({}).describe("Commands in messages, and who may use them."),
   prompt: prompt.whole.prefault({}).describe("How the prompt is laid out."),
-  errors: errors.whole.prefault({}).describe("Where errors are reported."),
+  errors: errors.whole.prefault({}).describe("Whether rooms are notified of errors."),
   workers: workers.whole.prefault({}).describe("Worker threads."),
   server: server.whole.prefault({}).describe("The pages and the API."),
   store: store.whole.prefault({}).describe("Where the journal is stored."),
-  search: search.whole.prefault({}).describe("The search for messages."),
+  search: search.whole.prefault({}).describe("Message search."),
   log: log.whole.prefault({}).describe("The log."),
-  engine: engine.whole.prefault({}).describe("What runs the conversations: the engine."),
+  engine: engine.whole.prefault({}).describe("The engine that runs conversations."),
   conversations: z
     .record(id, z.strictObject(roomFields))
     .default({})
-    .describe("Session key to overrides for that one conversation."),
+    .describe("Overrides for single conversations, by session key."),
 });
 
 /** A parsed config: every default filled in, drivers and accounts checked. */

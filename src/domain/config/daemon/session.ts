@@ -15,32 +15,33 @@ const own = section(
       .enum(["main", "per-peer", "per-channel-peer", "per-account-channel-peer"])
       .describe("Which direct chats share a session."),
     mainKey: id
-      .refine((key) => key !== "global", 'the key "global" belongs to session.scope')
-      .describe("Name of the session that direct chats share under `main`."),
+      .refine((key) => key !== "global", 'the name "global" is reserved for session.scope')
+      .describe('For `dmScope: "main"`: the name of the session that direct chats share.'),
     scope: z
       .enum(["per-sender", "global"])
-      .describe("`global`: one session for everything an agent hears."),
+      .describe("`global`: one session for everything an agent receives."),
     store: z
       .string()
       .min(1)
       .max(4_096)
       .refine(
         (path) => path.includes("{agentId}"),
-        "{agentId} is missing: every agent needs its own folder",
+        "expected {agentId} in the path: every agent needs its own folder",
       )
-      .describe("Folder of an agent's transcripts; `<state>` and `{agentId}` are filled in."),
+      .describe("Folder of an agent's transcripts. `<state>` and `{agentId}` are filled in."),
     identityLinks: z
       .record(id, z.array(scopedId).min(1).max(100))
-      .describe("A person's ids on several channels; their direct chats share one session."),
+      .describe("The ids of one person on several channels. Their direct chats share one session."),
     memoryFlush: z
       .union([z.boolean(), z.string().trim().min(1).max(limits.memoryFlushUnitsMax)])
       .describe(
-        "Whether an agent is asked to write down what lasts before its session is summarised; a text replaces the built-in request.",
+        "Whether the agent is asked to save what matters before its session is summarised. A " +
+          "text replaces the built-in request.",
       ),
     resetTriggers: z
       .array(z.string().trim().min(1).max(64))
       .max(20)
-      .describe("A message that starts with one of these words begins a new session."),
+      .describe("A message that starts with one of these starts a new session."),
   },
   {
     dmScope: "main",
@@ -54,9 +55,9 @@ const own = section(
 );
 const reset = section(
   {
-    mode: z.enum(["none", "daily", "idle"]).describe("When a new session begins automatically."),
-    atHour: count(0, 23).describe("For `daily`: local hour."),
-    idleMinutes: count(1, 525_600).describe("For `idle`."),
+    mode: z.enum(["none", "daily", "idle"]).describe("When a new session starts automatically."),
+    atHour: count(0, 23).describe("For `daily`: the hour, in local time."),
+    idleMinutes: count(1, 525_600).describe("For `idle`: minutes without a message."),
   },
   { mode: "none", atHour: 4, idleMinutes: 60 },
 );
@@ -83,7 +84,7 @@ const resets = reset.whole.extend({
 const policy = z.enum(["allow", "deny"]);
 const sendPolicy = section(
   {
-    default: policy.describe("Where no rule matches."),
+    default: policy.describe("The policy if no rule matches."),
     rules: z
       .array(
         z.strictObject({
@@ -91,14 +92,14 @@ const sendPolicy = section(
           match: z
             .strictObject({
               channel: id.optional().describe("Channel id."),
-              chatKind: chatKindSchema.optional().describe("What kind of chat."),
-              keyPrefix: id.optional().describe("How the session key begins."),
+              chatKind: chatKindSchema.optional().describe("Kind of chat."),
+              keyPrefix: id.optional().describe("Start of the session key."),
             })
             .describe("Where the rule applies."),
         }),
       )
       .max(1_000)
-      .describe("The first matching rule decides; all fields of its `match` must hold."),
+      .describe("The first matching rule decides. All fields of its `match` must match."),
   },
   { default: "allow", rules: [] },
 );

@@ -107,7 +107,7 @@ function mapped(schema: Json, value: Json, path: string): ConfigKey[] {
   const named = `${path}.<${placeholders[path.split(".").at(-1) ?? ""] ?? "name"}>`;
   const [first, ...more] = below(value, named, false);
   if (first === undefined) {
-    const about = "Any of the sections that may be overridden, and the settings of a room.";
+    const about = "Any section that may be overridden, and the settings of a room.";
     return [{ path: named, type: "object", default: null, required: false, about }];
   }
   if (first.path !== named || more.length > 0) return [first, ...more];

@@ -75,7 +75,7 @@ function driverSchema(drivers: ReadonlyMap<string, Pick<AgentDriver, "configSche
   return { anyOf: [{ enum: [...drivers.keys(), "auto"] }, ...options] };
 }
 
-const driverHelp = "The driver: a name, or an object with `kind` and its options.";
+const driverHelp = "The driver, by name or as an object with `kind` and its options.";
 const list = (value: unknown): readonly string[] => (Array.isArray(value) ? value : []);
 
 export function configJsonSchema(known: {

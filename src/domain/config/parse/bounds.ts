@@ -42,12 +42,15 @@ function ownOf({ stream, messages, turn }: EarshotConfig): Own {
 
 function* streamProblems(path: Path, own: Own, { stream }: Bounded): Problems {
   if (own.stream?.minChars !== undefined && stream.minChars > stream.maxChars)
-    yield wrong([...path, "stream", "minChars"], `it is over stream.maxChars (${stream.maxChars})`);
+    yield wrong(
+      [...path, "stream", "minChars"],
+      `must be at most stream.maxChars (${stream.maxChars})`,
+    );
   const { humanDelay } = own.stream ?? {};
   if (typeof humanDelay === "object" && humanDelay.minMs > humanDelay.maxMs)
     yield wrong(
       [...path, "stream", "humanDelay", "minMs"],
-      `it is over maxMs (${humanDelay.maxMs})`,
+      `must be at most maxMs (${humanDelay.maxMs})`,
     );
 }
 
@@ -55,7 +58,7 @@ function* windowProblems(path: Path, own: Own, { turn }: Bounded): Problems {
   const { debounceMs, debounceMaxMs, byChannel = {} } = own.messages?.inbound ?? {};
   const at = [...path, "messages", "inbound"];
   if (debounceMs !== undefined && debounceMaxMs !== undefined && debounceMs > debounceMaxMs)
-    yield wrong([...at, "debounceMs"], `it is over debounceMaxMs (${debounceMaxMs})`);
+    yield wrong([...at, "debounceMs"], `must be at most debounceMaxMs (${debounceMaxMs})`);
   const windows: [Path, number | undefined][] = [
     [[...at, "debounceMaxMs"], debounceMaxMs],
     [[...at, "debounceMs"], debounceMaxMs === undefined ? debounceMs : undefined],
@@ -63,18 +66,18 @@ function* windowProblems(path: Path, own: Own, { turn }: Bounded): Problems {
   ];
   for (const [place, ms] of windows)
     if (ms !== undefined && ms >= turn.replyAgeMsMax)
-      yield wrong(place, `it is not under turn.replyAgeMsMax (${turn.replyAgeMsMax})`);
+      yield wrong(place, `must be less than turn.replyAgeMsMax (${turn.replyAgeMsMax})`);
 }
 
 function* turnProblems(path: Path, own: Own, { turn, messages }: Bounded): Problems {
   if (own.turn?.idleMs !== undefined && turn.idleMs > turn.maxMs)
-    yield wrong([...path, "turn", "idleMs"], `it is over turn.maxMs (${turn.maxMs})`);
+    yield wrong([...path, "turn", "idleMs"], `must be at most turn.maxMs (${turn.maxMs})`);
   const { debounceMaxMs } = messages.inbound;
   const isOwn = own.messages?.inbound?.debounceMaxMs !== undefined;
   if (own.turn?.replyAgeMsMax !== undefined && !isOwn && debounceMaxMs >= turn.replyAgeMsMax)
     yield wrong(
       [...path, "turn", "replyAgeMsMax"],
-      `it is not over messages.inbound.debounceMaxMs (${debounceMaxMs})`,
+      `must be more than messages.inbound.debounceMaxMs (${debounceMaxMs})`,
     );
 }
 

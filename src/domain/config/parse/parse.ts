@@ -22,7 +22,7 @@ export interface ParseOptions {
   readonly drivers?: ReadonlyMap<string, Pick<AgentDriver, "kind" | "configSchema">>;
   /** Name of the file, for messages. @default "the config" */
   readonly source?: string;
-  /** The location of a path in the file, appended to its problem: ` (line 12)`. */
+  /** Where a path is in the file: `line 12`. */
   readonly locate?: (path: readonly PropertyKey[]) => string;
 }
 
@@ -64,8 +64,8 @@ function checkDrivers(
         code: "EAR_CONFIG_INVALID",
         path: [...path, "kind"],
         message:
-          `${pathText(path)} is wrong: expected one of ${known.join(", ")}, ` +
-          `received ${JSON.stringify(driverConfig.kind.slice(0, 64))}`,
+          `${pathText(path)} is invalid: expected one of ${known.join(", ")}, received ` +
+          `${JSON.stringify(driverConfig.kind.slice(0, 64))}`,
       });
       return;
     }
@@ -113,7 +113,7 @@ function checkAccounts(
 function check(raw: unknown, options: ParseOptions): Checked {
   const unsafe = unsafePath(raw);
   if (unsafe !== null) {
-    const message = `${pathText(unsafe)} is a forbidden key`;
+    const message = `${pathText(unsafe)} is not allowed as a key`;
     return { problems: [{ code: "EAR_CONFIG_UNSAFE", path: unsafe, message }], config: null };
   }
   const parsed = configSchema.safeParse(raw);

@@ -4,6 +4,7 @@
  */
 import type { z } from "zod";
 import { EarshotError, type ErrorCode } from "../../errors.ts";
+import { expectedOf } from "./expected.ts";
 import { nearest } from "./nearest.ts";
 import { isPlain, pathText } from "./overlay.ts";
 import { knownKeys } from "./schema-keys.ts";
@@ -20,13 +21,16 @@ export interface ConfigProblem {
 export const wrong = (path: readonly PropertyKey[], reason: string): ConfigProblem => ({
   code: "EAR_CONFIG_INVALID",
   path,
-  message: `${pathText(path)} is wrong: ${reason}`,
+  message: `${pathText(path)} is invalid: ${reason}`,
 });
 
-/** How problems are written: `Cannot read <file>: <problem> (line 12)`. */
+/**
+ * How problems are written: `Cannot read <file>, line 12: <problem>`; several are listed below
+ * `Cannot read <file>: 3 problems`, each with its line.
+ */
 export interface ProblemStyle {
   readonly cannot: string;
-  /** The location of a path, after its problem. */
+  /** Where a path is: `line 12`. */
   readonly locate?: ((path: readonly PropertyKey[]) => string) | undefined;
 }
 
@@ -43,11 +47,17 @@ export class ConfigError extends EarshotError {
 }
 
 function textOf(problems: readonly ConfigProblem[], { cannot, locate }: ProblemStyle): string {
+  const [first] = problems;
+  if (problems.length === 1 && first !== undefined) {
+    const at = locate === undefined ? "" : `, ${locate(first.path)}`;
+    return `Cannot ${cannot}${at}: ${first.message}`;
+  }
   const lines = problems
     .slice(0, problemsShownMax)
-    .map(({ message, path }) => `Cannot ${cannot}: ${message}${locate?.(path) ?? ""}`);
+    .map(({ message, path }) => `  ${locate === undefined ? "" : `${locate(path)}: `}${message}`);
   const more = problems.length - problemsShownMax;
-  return (more > 0 ? [...lines, `and ${more} more`] : lines).join("\n");
+  const rest = more > 0 ? [`  and ${more} more`] : [];
+  return [`Cannot ${cannot}: ${problems.length} problems`, ...lines, ...rest].join("\n");
 }
 
 type Issue = z.core.$ZodIssue;
@@ -89,22 +99,6 @@ function closest(issue: Issue): Issue[] {
   );
 }
 
-/** What the branches of a union accept. */
-function expectedOf(issue: Issue): string {
-  if (issue.code === "invalid_union") {
-    const parts = issue.errors.flatMap(([first]) =>
-      first === undefined ? [] : [expectedOf(first as Issue)],
-    );
-    if (parts.length > 0) return [...new Set(parts)].join(", or ");
-  }
-  if (issue.code === "invalid_key" || issue.code === "invalid_element")
-    return issue.issues.map((inner) => expectedOf(inner as Issue)).join(", ");
-  return issue.message
-    .replace(/^Invalid (input|option|string|key): ?/u, "")
-    .replace(/, received .*$/u, "")
-    .replace(/^Too (?:small|big): expected \w+ to (?:be|have) /u, "expected ");
-}
-
 /** The section where an unknown key belongs, if exactly one knows it. */
 function homeOf(schema: z.core.$ZodType, key: string): string | null {
   const homes = knownKeys(schema, []).filter((name) => knownKeys(schema, [name]).includes(key));
@@ -123,17 +117,20 @@ function unknownKey(
   const home = place.length === 0 ? homeOf(schema, key) : null;
   const fix =
     similar !== null
-      ? `: did you mean "${similar}"?`
+      ? `. Did you mean "${similar}"?`
       : home !== null
-        ? `: it belongs to "${home}"`
+        ? `. Did you mean "${home}"?`
         : known.length > 0
-          ? `: known here are ${known.slice(0, 40).join(", ")}`
+          ? `. Known: ${known.slice(0, 40).join(", ")}`
           : "";
-  const kind = place.length === 0 ? "a section" : `a key of ${pathText(place)}`;
+  const what =
+    place.length === 0
+      ? `unknown section ${shown(key)}`
+      : `unknown key ${shown(key)} in ${pathText(place)}`;
   return {
     code: "EAR_CONFIG_UNKNOWN_KEY",
     path: [...place, key],
-    message: `${shown(key)} is not ${kind}${fix}`,
+    message: `${what}${fix}`,
   };
 }
 
@@ -165,12 +162,12 @@ export function problemsOf(
         ? "an object"
         : shown(value);
     const wantsText = issue.code === "invalid_type" && issue.expected === "string";
-    const fix = wantsText && typeof value === "number" ? ": put it in quotes" : "";
+    const fix = wantsText && typeof value === "number" ? ". Put it in quotes" : "";
     return [
       {
         code: "EAR_CONFIG_INVALID" as const,
         path,
-        message: `${place} is wrong: ${expectedOf(issue)}, received ${received}${fix}`,
+        message: `${place} is invalid: ${expectedOf(issue)}, received ${received}${fix}`,
       },
     ];
   });

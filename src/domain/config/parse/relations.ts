@@ -16,9 +16,7 @@ type Problems = Iterable<ConfigProblem>;
 
 const suggestion = (word: string, known: readonly string[]): string => {
   const near = nearest(word, known);
-  return near === null
-    ? `, known are ${known.slice(0, 40).join(", ")}`
-    : `: did you mean "${near}"?`;
+  return near === null ? `. Known: ${known.slice(0, 40).join(", ")}` : `. Did you mean "${near}"?`;
 };
 const quoted = (word: string): string => JSON.stringify(word.slice(0, 64));
 
@@ -29,24 +27,23 @@ function* agentProblems(config: EarshotConfig): Problems {
     if (known.has(id))
       yield wrong(
         ["agents", "list", index, "id"],
-        `${quoted(id)} is used twice; agent ids are unique`,
+        `${quoted(id)} is used twice. Agent ids must be unique`,
       );
     known.add(id);
   }
   const defaults = config.agents.list.filter((agent) => agent.default);
-  if (defaults.length > 1)
-    yield wrong(["agents", "list"], "more than one agent is the default; expected one");
+  if (defaults.length > 1) yield wrong(["agents", "list"], "more than one agent has default: true");
   for (const [index, { agentId }] of config.bindings.entries())
     if (!known.has(agentId))
       yield wrong(
         ["bindings", index, "agentId"],
-        `no agent is called ${quoted(agentId)}${suggestion(agentId, ids)}`,
+        `unknown agent ${quoted(agentId)}${suggestion(agentId, ids)}`,
       );
   for (const [index, { agent }] of config.schedule.entries())
     if (agent !== undefined && !known.has(agent))
       yield wrong(
         ["schedule", index, "agent"],
-        `no agent is called ${quoted(agent)}${suggestion(agent, ids)}`,
+        `unknown agent ${quoted(agent)}${suggestion(agent, ids)}`,
       );
   for (const [peer, agents] of Object.entries(config.broadcast)) {
     if (!Array.isArray(agents)) continue;
@@ -55,8 +52,8 @@ function* agentProblems(config: EarshotConfig): Problems {
         yield wrong(
           ["broadcast", peer, index],
           known.has(agentId)
-            ? `${quoted(agentId)} is named twice`
-            : `no agent is called ${quoted(agentId)}${suggestion(agentId, ids)}`,
+            ? `${quoted(agentId)} is listed twice`
+            : `unknown agent ${quoted(agentId)}${suggestion(agentId, ids)}`,
         );
   }
 }
@@ -84,7 +81,8 @@ function* sessionProblems(config: EarshotConfig): Problems {
       if (id === "*" || (channel === "*" && !isScopedId(id)))
         yield wrong(
           ["commands", "allowFrom", channel, index],
-          `expected a person's id${channel === "*" ? ' with its channel, as "telegram:123"' : ""}`,
+          "expected a person's " +
+            `id${channel === "*" ? ' with its channel, such as "telegram:123"' : ""}`,
         );
 }
 
@@ -98,17 +96,17 @@ function* placeProblems(
       code: "EAR_CONFIG_UNSAFE",
       path: ["server", "exposed"],
       message:
-        `server.exposed is true for ${quoted(host)}, where the token would be sent unencrypted: ` +
-        "set server.tls to a certificate and its key, or server.proxy to the addresses of a proxy " +
-        "that ends TLS",
+        `server.exposed with server.host ${quoted(host)} would send the token unencrypted. Set ` +
+        "server.tls to a certificate and its key, or server.proxy to the addresses of a proxy " +
+        "that terminates TLS",
     };
   if (!exposed && !isLoopbackHost(host))
     yield {
       code: "EAR_CONFIG_UNSAFE",
       path: ["server", "host"],
       message:
-        `server.host is ${quoted(host)}, which other machines can reach: ` +
-        'use "127.0.0.1", or set server.exposed to true if that is meant',
+        `server.host ${quoted(host)} can be reached from other machines. Use "127.0.0.1", or ` +
+        "set server.exposed to true if you want that",
     };
   if (channels === undefined) return;
   const known = [...channels.keys()];
@@ -117,7 +115,7 @@ function* placeProblems(
       yield {
         code: "EAR_CONFIG_UNKNOWN_KEY",
         path: ["channels", id],
-        message: `${quoted(id)} is not a channel${suggestion(id, known)}`,
+        message: `unknown channel ${quoted(id)}${suggestion(id, known)}`,
       };
 }
 

@@ -144,7 +144,7 @@ describe("config check", () => {
     const { code, out, err } = await earshot("config", "check");
     expect([code, out]).toEqual([2, ""]);
     expect(err).toMatch(
-      /^earshot: EAR_CONFIG_UNKNOWN_KEY: .*did you mean "accounts"\? \(line 2\)\n$/u,
+      /^earshot: EAR_CONFIG_UNKNOWN_KEY: .*, line 2: .*Did you mean "accounts"\?\n$/u,
     );
   });
 });
