@@ -11,7 +11,6 @@ import { runShell } from "../adapters/agents/command/shell.ts";
 import type { Terminal } from "../adapters/channels/terminal/channel.ts";
 import { watchRejections } from "../adapters/files/plugin-scope.ts";
 import { createWorkspaces } from "../adapters/files/workspaces.ts";
-import { openSqliteStore, openTemporaryStore } from "../adapters/stores/sqlite-store.ts";
 import { lockStateDir } from "../adapters/stores/state-lock.ts";
 import { createSystemClock } from "../adapters/system/clock.ts";
 import { type EarshotConfig, isLoopbackHost, secretValues } from "../domain/config/index.ts";
@@ -46,8 +45,9 @@ import { findTracer } from "./observability/tracer.ts";
 import type { Traces } from "./observability/traces.ts";
 import { simulate } from "./replay/simulate.ts";
 import { removeAddress, writeAddress } from "./state/address-file.ts";
+import { openStore } from "./state/open-store.ts";
 import { builtPages, version } from "./state/package-files.ts";
-import { prepareStateDir, stateDirOf, storePathOf } from "./state/state-dir.ts";
+import { prepareStateDir, stateDirOf } from "./state/state-dir.ts";
 import type { TokenReader } from "./state/token.ts";
 import { ensureToken, readToken } from "./state/token.ts";
 import { websocketRoutes } from "./websocket-routes.ts";
@@ -398,11 +398,6 @@ async function reload(
 async function tracesOf(tracer: Tracer, clock: Clock): Promise<Traces> {
   const { createTraces } = await import("./observability/traces.ts");
   return createTraces(tracer, () => clock.now());
-}
-
-async function openStore(config: EarshotConfig, stateDir: string): Promise<Store> {
-  if (config.store.driver === "memory") return openTemporaryStore();
-  return openSqliteStore({ path: storePathOf(config, stateDir) });
 }
 
 /** The part of the config that a simulation uses: rules and agents, not access. */

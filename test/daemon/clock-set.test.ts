@@ -19,13 +19,16 @@ const library = (existsSync("/usr/lib") ? readdirSync("/usr/lib") : [])
 const debounceMs = 2_000;
 const turnMs = 2_000;
 
-/** A daemon whose wall clock `set` moves by seconds. */
-async function daemonWithClock(workers: number, { onTestFinished }: TestContext) {
-  const folder = newFolder();
+/** A daemon whose wall clock `set` moves by seconds, in a new folder or that of one before. */
+async function daemonWithClock(
+  workers: number,
+  { onTestFinished }: TestContext,
+  folder = newFolder(),
+) {
   const stateDir = join(folder, "state");
   const clock = join(folder, "clock");
   const set = (seconds: number) => writeFileSync(clock, `${seconds < 0 ? "" : "+"}${seconds}\n`);
-  set(0);
+  if (!existsSync(clock)) set(0);
   const steps = [{ waitMs: turnMs }, { text: "answer" }];
   const config = {
     agents: { list: [{ id: "main", driver: { kind: "scripted", runs: [{ steps }, { steps }] } }] },
@@ -65,7 +68,11 @@ async function daemonWithClock(workers: number, { onTestFinished }: TestContext)
   });
   const token = readFileSync(join(stateDir, "token"), "utf8").trim();
   const page = await openPage(address.origin, token);
-  return { page, set, log: () => output };
+  const kill = async () => {
+    child.kill("SIGKILL");
+    await once(child, "close");
+  };
+  return { page, set, folder, kill, log: () => output };
 }
 
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
@@ -95,5 +102,18 @@ test.skipIf(library === undefined).concurrent.for([
     page.say("and now?");
     await expect.poll(() => page.of("said").length, { timeout: 20_000 }).toBe(2);
     expect(log()).not.toContain("expired");
+  },
+);
+
+test.skipIf(library === undefined)(
+  "a clock that is set back before a restart holds no answer up",
+  async (context) => {
+    const first = await daemonWithClock(0, context);
+    first.page.say("hello");
+    await pause(debounceMs / 2);
+    await first.kill();
+    first.set(-3_600);
+    const { page, log } = await daemonWithClock(0, context, first.folder);
+    context.expect((await page.wait("said")).text, log()).toBe("answer");
   },
 );

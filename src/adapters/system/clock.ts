@@ -24,6 +24,11 @@ const stepMsMin = 1_000;
 const unsetMsMin = 86_400_000;
 const sharedName = "earshot.clock";
 
+interface ProcessTime {
+  readonly now: () => number;
+  readonly offset: Float64Array;
+}
+
 interface SystemTimer extends TimerHandle {
   timeout: NodeJS.Timeout | null;
 }
@@ -92,16 +97,27 @@ export function createSteadyTime(
   };
 }
 
+/**
+ * Lets the time go on from `time`, which is known to have been, if it is behind that: somebody set the
+ * machine's clock back while nothing ran, and what is due would be late by as much. The difference is
+ * made up slowly, as always. A day or more is no such difference: the clock was wrong before.
+ */
+export function goOnFrom(now: () => number, offset: Float64Array, time: number): void {
+  const behind = time - now();
+  if (behind > 0 && behind < unsetMsMin) offset[0] = (offset[0] ?? 0) + behind;
+}
+
 /** The time of this process: the first thread that asks keeps it, the threads it starts read it. */
-function processTime(): () => number {
+function processTime(): ProcessTime {
   const shared = getEnvironmentData(sharedName);
   if (shared instanceof SharedArrayBuffer) {
     const offset = new Float64Array(shared);
-    return () => Math.floor(ofMachine.monotonic() + (offset[0] ?? 0));
+    return { offset, now: () => Math.floor(ofMachine.monotonic() + (offset[0] ?? 0)) };
   }
   const buffer = new SharedArrayBuffer(8);
   setEnvironmentData(sharedName, buffer);
-  return createSteadyTime(ofMachine, new Float64Array(buffer));
+  const offset = new Float64Array(buffer);
+  return { offset, now: createSteadyTime(ofMachine, offset) };
 }
 
 /** Processor time of all threads of this process, ms. */
@@ -110,12 +126,18 @@ function processorMs(): number {
   return (user + system) / 1_000;
 }
 
-let processClock: (() => number) | null = null;
+let ofProcess: ProcessTime | null = null;
+
+/** Lets this process's time go on from the newest time that its store knows. */
+export function goOnFromStored(time: number): void {
+  ofProcess ??= processTime();
+  goOnFrom(ofProcess.now, ofProcess.offset, time);
+}
 
 /** The clock of a daemon. */
 export function createSystemClock(): Clock {
-  processClock ??= processTime();
-  const now = processClock;
+  ofProcess ??= processTime();
+  const { now } = ofProcess;
   const arm = (timer: SystemTimer, fire: () => void): void => {
     const wait = Math.max(0, Math.min(timer.at - now(), sliceMsMax));
     timer.timeout = setTimeout(() => {

@@ -1,21 +1,22 @@
 /** The clock of a daemon when the machine's clock is set, and when the machine sleeps. */
 import { expect, test } from "vitest";
-import { createSteadyTime } from "../../../src/adapters/system/clock.ts";
+import { createSteadyTime, goOnFrom } from "../../../src/adapters/system/clock.ts";
 
 const hour = 3_600_000;
 
 function machine() {
   const at = { wall: 1_700_000_000_000, monotonic: 5_000, machine: 9_000 };
+  const offset = new Float64Array(1);
   const now = createSteadyTime(
     { wall: () => at.wall, monotonic: () => at.monotonic, machine: () => at.machine },
-    new Float64Array(1),
+    offset,
   );
   const pass = (ms: number) => {
     at.wall += ms;
     at.monotonic += ms;
     at.machine += ms;
   };
-  return { at, now, pass };
+  return { at, now, offset, pass };
 }
 
 test.each([-hour, hour])(
@@ -51,4 +52,17 @@ test("a clock that was not set before is followed at once", () => {
   const { at, now } = machine();
   at.wall += 300 * 24 * hour;
   expect(now()).toBe(at.wall);
+});
+
+test.each([
+  ["an hour before what is stored", hour, hour],
+  ["after it", -hour, 0],
+  ["a day before it: the clock was wrong then", 24 * hour, 0],
+])("a clock that starts %s", (_, ahead, difference) => {
+  const { at, now, offset, pass } = machine();
+  goOnFrom(now, offset, at.wall + ahead);
+  expect(now() - at.wall).toBe(difference);
+  pass(10_000);
+  // It is made up by a tenth of the time.
+  expect(now() - at.wall).toBe(Math.max(0, difference - 1_000));
 });

@@ -3,12 +3,13 @@
  * names it dies: no port answers any more, no timer fires, and nothing of it reaches the disk or a
  * platform. The next process starts from what is on the disk.
  */
+import { newestTime } from "../../../src/actors/journal/newest-time.ts";
 import type { OutboundDirectory, Runtime } from "../../../src/actors/protocol/runtime.ts";
 import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
 import type { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import type { SimulatedScheduler } from "../../../src/actors/simulation/simulated-scheduler.ts";
-import { createSteadyTime } from "../../../src/adapters/system/clock.ts";
+import { createSteadyTime, goOnFrom } from "../../../src/adapters/system/clock.ts";
 import { sha256 } from "../../../src/adapters/system/digest.ts";
 import type { EarshotConfig } from "../../../src/domain/config/index.ts";
 import type {
@@ -53,6 +54,9 @@ export class Life {
   readonly runtime: Runtime;
   readonly #ports: LifePorts;
   readonly clock: Clock;
+  readonly #store: Store;
+  /** Of its own time to the simulated clock. */
+  readonly #offset = new Float64Array(1);
   readonly #timers = new Set<TimerHandle>();
   #isAlive = true;
   /** Calls until it dies; null: it does not. */
@@ -61,6 +65,7 @@ export class Life {
   constructor(ports: LifePorts) {
     this.#ports = ports;
     this.clock = this.#createClock();
+    this.#store = this.#createStore();
     const { scheduler, ids, random, config, driver } = ports;
     this.runtime = createRuntime({
       clock: this.clock,
@@ -75,7 +80,7 @@ export class Life {
         },
       },
       log: () => undefined,
-      store: this.#createStore(),
+      store: this.#store,
       config,
       drivers: new Map([[driver.kind, this.#createDriver(driver)]]),
       directory: this.#createDirectory(),
@@ -96,6 +101,13 @@ export class Life {
 
   get isAlive(): boolean {
     return this.#isAlive;
+  }
+
+  /** As a daemon starts: its time goes on from the newest of the journal. */
+  async start(): Promise<void> {
+    const newest = await newestTime(this.#store);
+    goOnFrom(this.clock.now, this.#offset, newest);
+    await this.runtime.start();
   }
 
   /** It dies at this call of a port from now on. */
@@ -145,7 +157,7 @@ export class Life {
   #createClock(): Clock {
     const { clock, wall } = this.#ports;
     const source = { wall, monotonic: () => clock.now(), machine: () => clock.now() };
-    const now = createSteadyTime(source, new Float64Array(1));
+    const now = createSteadyTime(source, this.#offset);
     const sleep = (ms: number, wake: () => void): TimerHandle => {
       const sleeping = clock.setTimer(clock.now() + Math.max(0, ms), () => {
         this.#timers.delete(sleeping);

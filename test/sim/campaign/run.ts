@@ -116,7 +116,7 @@ class Run {
       onDeath: (dead, why) => this.#buried(dead, why),
     });
     this.#entries.push({ at: this.#clock.now(), what: "begun", life: life.number });
-    life.runtime.start().then(
+    life.start().then(
       () => {
         if (!life.isAlive) return;
         this.#life = life;
