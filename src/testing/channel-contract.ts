@@ -276,7 +276,8 @@ function sendFaultTests(contract: ChannelContract): void {
     const both = await rig(contract);
     need(both.world.limitNext)(3);
     const error = await failureOf(both.channel, send(both));
-    expect(error).toMatchObject({ disposition: "retry", retryAfterMs: 3_000 });
+    const retryAfterMs = (both.world.waitSeconds ?? 3) * 1_000;
+    expect(error).toMatchObject({ disposition: "retry", retryAfterMs });
     expect(await both.world.shown(0)).toEqual([]);
     await send(both);
     expect(await both.world.shown(1)).toHaveLength(1);

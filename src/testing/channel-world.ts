@@ -48,6 +48,8 @@ export interface ChannelWorld {
   /** People pinged by the bot's messages so far. */
   pings?(): number;
   limitNext?(seconds: number): void;
+  /** How long a channel waits whose platform does not say it, s. */
+  readonly waitSeconds?: number;
   refuseNext?(): void;
   /** The next send succeeds and its answer is lost. */
   loseAnswer?(): void;

@@ -8,8 +8,8 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /** What becomes of a line. `reset`: it is swallowed and both connections break. */
 type Fate = "drop" | "duplicate" | "swap" | "reset";
-/** Decides about a line; what it waits for, all lines behind it wait for. */
-type Act = Fate | ((line: string) => Promise<void> | void);
+/** Looks at a line that then passes, unless it says "drop"; what it waits for, all lines behind it wait for. */
+type Act = Fate | ((line: string) => Promise<void> | "drop" | void);
 
 /** What passes in one direction. */
 export interface Flow {
@@ -155,7 +155,7 @@ function pump(
     const at = flow.rules.findIndex(({ match }) => match.test(text));
     const [rule] = at < 0 ? [] : flow.rules.splice(at, 1);
     if (rule === undefined || rule.act === "duplicate" || typeof rule.act === "function") {
-      if (typeof rule?.act === "function") await rule.act(text);
+      if (typeof rule?.act === "function" && (await rule.act(text)) === "drop") return;
       write(line);
       if (rule?.act === "duplicate") write(line);
       if (held !== null) write(held);

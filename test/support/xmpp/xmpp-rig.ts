@@ -175,6 +175,25 @@ export async function xmppWorld(
       await ann.inRoom(room, xml("reactions", { xmlns: "urn:xmpp:reactions:0", id }, ...all));
     },
     reactions: (id) => reactions.get(id) ?? [],
+    // As a service that limits its rate says it (RFC 6120, sections 8.3.2 and 8.3.3.18): without a time.
+    limitNext() {
+      proxy.toServer.next(/<body/, (stanza) => {
+        const id = /^<message[^>]* id=["']([^"']+)/.exec(stanza)?.[1] ?? "";
+        const condition = "<resource-constraint xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/>";
+        const error = `<error type='wait'>${condition}</error>`;
+        proxy.toClient.inject(
+          `<message type='error' from='${room}' to='${self}' id='${id}'>${error}</message>`,
+        );
+        return "drop";
+      });
+    },
+    waitSeconds: 10,
+    pings: () =>
+      ann.stanzas.filter(
+        (one) =>
+          one.attrs.from === `${room}/${nick}` &&
+          one.getChild("reference", "urn:xmpp:reference:0") !== undefined,
+      ).length,
     refuseNext() {
       const silence = () => ann.admin(room, { nick, role: "visitor" });
       proxy.toServer.next(/<body/, silence);

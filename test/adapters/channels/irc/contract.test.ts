@@ -15,6 +15,9 @@ import {
 import { type Ircd, missingPackages, startInspircd } from "../../../support/irc/ircd.ts";
 import { plainWorld } from "../../../support/irc/plain-world.ts";
 
+/** A line has 512 bytes (RFC 2812, section 2.3), with the name, user and host that the server puts before it. */
+const longest = 430;
+
 const missing = missingPackages("inspircd", "atheme-services");
 
 describe.skipIf(missing !== "")(`IRC (apt-get install ${missing || "done"})`, () => {
@@ -33,6 +36,7 @@ describe.skipIf(missing !== "")(`IRC (apt-get install ${missing || "done"})`, ()
   channelContract({
     name: "irc",
     definition: ircChannel as ChannelDefinition,
+    longest,
     world: () => ircWorld(server, "scout", people),
     can: ["split", "echo", "refuseNext", "loseAnswer", "line", "redeliver", "garbage", "revoke"],
   });
@@ -44,6 +48,7 @@ describe.skipIf(plain !== "")(`IRC without IRCv3 (apt-get install ${plain || "do
   channelContract({
     name: "irc on ngircd",
     definition: ircChannel as ChannelDefinition,
+    longest,
     world: plainWorld,
     can: ["split", "refuseNext", "loseAnswer", "garbage", "revoke"],
   });
