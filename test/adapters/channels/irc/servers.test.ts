@@ -180,6 +180,22 @@ describe.each(servers)("%s", (name, start) => {
       expect(thief.lines.filter((line) => line.includes("stolen"))).toEqual([]);
     });
 
+    test("a person who takes another nick stays the same one, also in a direct talk", async () => {
+      const { channel, room, nick } = await enter();
+      const zoe = await IrcPerson.connect(server.port, `zoe${count}`);
+      onTestFinished(() => zoe.close());
+      await zoe.join(room);
+      await zoe.say(nick, "between us");
+      await expect.poll(() => heard(channel)).toEqual(["between us"]);
+      await zoe.ask(`NICK zoey${count}`);
+      await zoe.say(room, "it is me");
+      await expect.poll(() => heard(channel)).toEqual(["between us", "it is me"]);
+      const [first, second] = channel.messages();
+      expect(second?.author).toMatchObject({ id: first?.author.id, name: `zoey${count}` });
+      await send(channel, routeTo(first?.chat.id ?? "", "direct"), "of course");
+      await zoe.until((line) => line.endsWith(" :of course"));
+    });
+
     test("kicked: it says so, comes back, and reports what it did not hear once", async () => {
       const { channel, room, nick } = await enter();
       await ann.ask(`KICK ${room} ${nick} :out`);

@@ -319,6 +319,7 @@ describe("telegram updates", () => {
 
   test.each<[string, object]>([
     ["a join", { new_chat_members: [bob] }],
+    ["a departure", { left_chat_member: bob }],
     ["a title change", { new_chat_title: "x" }],
     ["a pinned message", { pinned_message: { message_id: 1, date: 1, chat: group } }],
   ])("%s says nothing", (_what, content) => {
