@@ -251,7 +251,7 @@ function connectionsOf(
   events: RuntimeEvents,
   runtime: () => Runtime,
 ): Connections {
-  const { clock, log, registry, store, config } = ports;
+  const { clock, log, registry, store, config, stateDir } = ports;
   return createConnections({
     definitions: registry.channels,
     config: config(),
@@ -261,6 +261,7 @@ function connectionsOf(
     ingest: (channel, account, events, options) =>
       runtime().ingest(channel, account, events, options),
     commands: config().commands.text ? menuCommands(extensionCommands(ports)) : [],
+    folderOf: (channel, account) => join(stateDir, "channels", channel, account),
     loadCursor: (channel, account, identity) => store.cursor(channel, account, identity),
     events,
     onChange: (channel, account) => runtime().connectionChanged(channel, account),

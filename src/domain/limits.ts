@@ -56,6 +56,12 @@ export const limits = {
   matrixRoomsMax: 10_000,
   matrixNamesMax: 50_000,
   matrixEventsMax: 10_000,
+  /** Delivered messages of a linked WhatsApp device that are recognised when they come again, sent ones that a
+   * device may ask for, messages and reactions whose author it remembers, and groups whose names it knows. */
+  linkedReceivedMax: 500,
+  linkedSentMax: 1_000,
+  linkedHeardMax: 10_000,
+  linkedGroupsMax: 1_000,
   /** Rooms of one IRC account, and lines that come before it knows where it stopped listening. */
   ircRoomsMax: 200,
   ircEarlyLinesMax: 20_000,

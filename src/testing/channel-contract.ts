@@ -51,7 +51,7 @@ const never = new AbortController().signal;
 
 async function rig(contract: ChannelContract): Promise<Rig> {
   const world = await contract.world();
-  const channel = openChannel(contract.definition, world.config);
+  const channel = openChannel(contract.definition, world.config, undefined, world.folder);
   onTestFinished(async () => {
     await channel.stop();
     await world.close();
@@ -326,7 +326,12 @@ function lineFaultTests(contract: ChannelContract): void {
     await first.channel.message(before);
     await first.channel.stop();
     const between = await first.world.say({ text: "between" });
-    const second = openChannel(contract.definition, first.world.config, first.channel.cursors);
+    const second = openChannel(
+      contract.definition,
+      first.world.config,
+      first.channel.cursors,
+      first.world.folder,
+    );
     first.world.connect?.(second);
     onTestFinished(() => second.stop());
     await second.message(between);

@@ -25,6 +25,8 @@ export interface ShownMessage {
 export interface ChannelWorld {
   /** The account's config. */
   readonly config: unknown;
+  /** Where the account keeps files of its own. @default nowhere */
+  readonly folder?: string;
   /** Must appear in no log, state or error. */
   readonly secrets: readonly string[];
   /** Messages, and the part of the inbound message that each must produce. */

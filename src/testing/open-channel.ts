@@ -105,11 +105,12 @@ class Recording {
   }
 }
 
-/** Opens and starts one account. `cursors` continues an earlier run. */
+/** Opens and starts one account. `cursors` and `folder` continue an earlier run. */
 export function openChannel(
   definition: ChannelDefinition,
   config: unknown,
   cursors: Map<string, string> = new Map(),
+  folder?: string,
 ): OpenedChannel {
   const recording = new Recording();
   const errors: unknown[] = [];
@@ -121,6 +122,7 @@ export function openChannel(
     config: definition.accountSchema.parse(config),
     clock: createSystemClock(),
     random: { next: () => 0.5 },
+    ...(folder !== undefined && { folder }),
     log: (level, event, fields) => void recording.logs.push({ level, event, fields }),
     async deliver(events, cursor) {
       if (refusals > 0) {

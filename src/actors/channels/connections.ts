@@ -51,6 +51,8 @@ export interface ConnectionsOptions {
     account: string,
     identity: string,
   ) => Promise<string | null>;
+  /** Where an account may keep files of its own. @default nowhere */
+  readonly folderOf?: (channel: string, account: string) => string;
   /** For platform menus. @default none */
   readonly commands?: readonly MenuCommand[];
   readonly events: Pick<RuntimeEvents, "emit">;
@@ -234,6 +236,7 @@ function contextOf(
     clock: options.clock,
     random: options.random,
     commands: options.commands ?? [],
+    ...(options.folderOf !== undefined && { folder: options.folderOf(channel, account) }),
     log,
     reportGap: (gap) => gaps.add(channel, account, gap, log),
     async deliver(events, cursor) {

@@ -63,6 +63,11 @@ export interface ChannelContext<AccountConfig> {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /**
+   * A folder of this account's own, for what a platform needs besides the cursor (keys of a device); it may
+   * not exist yet. @default none: nothing is kept
+   */
+  readonly folder?: string;
   /** For the platform's own command menu, where it has one. @default none */
   readonly commands?: readonly MenuCommand[];
   /**

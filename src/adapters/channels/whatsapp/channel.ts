@@ -6,6 +6,7 @@
 import type { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import { type ChannelAccount, defineChannel } from "../../../domain/ports/index.ts";
+import { whatsappTextLimit } from "../shared/whatsapp-marks.ts";
 import { openWhatsAppApi } from "./api.ts";
 import { type WhatsAppAccountConfig, whatsappAccountSchema } from "./config.ts";
 import { WhatsAppGateway, whoAmI } from "./gateway.ts";
@@ -13,7 +14,6 @@ import { createWhatsAppHook } from "./hook.ts";
 import { fetchFile } from "./media.ts";
 import { createWhatsAppOutbound } from "./outbound.ts";
 import { WhatsAppPeople } from "./people.ts";
-import { whatsappTextLimit } from "./rendering.ts";
 
 export const whatsappChannel = defineChannel<WhatsAppAccountConfig>({
   id: "whatsapp",

@@ -10,9 +10,9 @@ import { limits } from "../../../domain/limits.ts";
 import type { Inbound } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
 import { cut } from "../../../domain/sanitize.ts";
+import { verbatimIn } from "../shared/whatsapp-marks.ts";
 import { contentOf } from "./content.ts";
 import type { WhatsAppPeople } from "./people.ts";
-import { verbatimIn } from "./rendering.ts";
 import type { WhatsAppContent, WhatsAppMessage, WhatsAppValue } from "./wire.ts";
 
 export interface Receiver {

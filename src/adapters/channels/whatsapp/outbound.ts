@@ -10,12 +10,12 @@ import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 import type { ChannelOutbound, MediaRequest, SendReceipt } from "../../../domain/ports/index.ts";
+import { partsOf } from "../shared/whatsapp-marks.ts";
 import type { WhatsAppApi } from "./api.ts";
 import { interactiveOf } from "./choices.ts";
 import type { WhatsAppAccountConfig } from "./config.ts";
 import { kindOf, upload } from "./media.ts";
 import type { WhatsAppPeople } from "./people.ts";
-import { partsOf } from "./rendering.ts";
 import { okSchema, sentSchema } from "./wire.ts";
 
 const captionUnitsMax = 1_024;

@@ -3,8 +3,8 @@
  */
 import { expect, onTestFinished, test } from "vitest";
 import { renderMarkdown } from "../../../../src/adapters/channels/shared/markdown.ts";
+import { marked } from "../../../../src/adapters/channels/shared/whatsapp-marks.ts";
 import { whatsappChannel } from "../../../../src/adapters/channels/whatsapp/channel.ts";
-import { marked } from "../../../../src/adapters/channels/whatsapp/rendering.ts";
 import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";
 import { openChannel } from "../../../../src/testing/open-channel.ts";
 import {

@@ -6,8 +6,8 @@
  * will be read as one: within a line and not inside a word.
  */
 import { limits } from "../../../domain/limits.ts";
-import { renderMarkdown } from "../shared/markdown.ts";
-import { type Entity, type Rendered, splitRendered } from "../shared/rendering.ts";
+import { renderMarkdown } from "./markdown.ts";
+import { type Entity, type Rendered, splitRendered } from "./rendering.ts";
 
 /** https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/text-messages */
 export const whatsappTextLimit = 4_096;

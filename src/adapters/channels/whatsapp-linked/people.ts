@@ -1,0 +1,85 @@
+/**
+ * Who is who
+ * ==========
+ * WhatsApp addresses people by their number, or by an id without one (a "lid") where they hide it, and
+ * changes from one to the other. A person is known by the number's digits, where it was known when the
+ * person was first heard of, and else by the lid for good.
+ */
+import { LRUCache } from "lru-cache";
+import { limits } from "../../../domain/limits.ts";
+import type { LinkedStore } from "./store.ts";
+
+const numberServer = "s.whatsapp.net";
+export const groupServer = "g.us";
+const lidServer = "lid";
+
+export interface Jid {
+  /** Without the device. */
+  readonly user: string;
+  readonly server: string;
+}
+
+/** An address of WhatsApp's, without the device: `15550109999:7@s.whatsapp.net`. */
+export function jidOf(address: string): Jid {
+  const [before = "", server = ""] = address.split("@");
+  return { user: before.split(/[:_]/)[0] ?? "", server };
+}
+
+/** A message that was heard or sent. */
+export interface Heard {
+  readonly authorId: string;
+  readonly isSelf: boolean;
+  readonly text: string;
+}
+
+export class LinkedPeople {
+  /** The digits of the account's own number, and its lid. */
+  self = "";
+  selfLid = "";
+  readonly heard = new LRUCache<string, Heard>({ max: limits.linkedHeardMax });
+  /** The reaction of a person to a message: taking it back does not say which. */
+  readonly reactions = new LRUCache<string, readonly string[]>({ max: limits.linkedHeardMax });
+  readonly #numbers = new LRUCache<string, string>({ max: limits.linkedHeardMax });
+  readonly #store: LinkedStore;
+
+  constructor(store: LinkedStore) {
+    this.#store = store;
+  }
+
+  isSelf(address: string): boolean {
+    const { user, server } = jidOf(address);
+    return server === lidServer ? user === this.selfLid : user === this.self;
+  }
+
+  /** Somebody who writes. @param other the person's other address, where the stanza has it. */
+  idOf(address: string, other?: string): string {
+    const { user, server } = jidOf(address);
+    if (this.isSelf(address)) return this.self;
+    if (server !== lidServer) return user;
+    const hasNumber = other !== undefined && jidOf(other).server === numberServer;
+    const number = hasNumber ? jidOf(other).user : this.#numberOf(user);
+    return this.#store.personOf(`${user}@${lidServer}`, number);
+  }
+
+  /** Somebody who is only named: that decides nothing about the id. */
+  namedId(address: string): string {
+    const { user, server } = jidOf(address);
+    if (this.isSelf(address)) return this.self;
+    if (server !== lidServer) return user;
+    const lid = `${user}@${lidServer}`;
+    return this.#store.knownAs(lid) ?? this.#numberOf(user) ?? lid;
+  }
+
+  /** A group says who of its members has which number. */
+  learn(lid: string, number: string): void {
+    this.#numbers.set(jidOf(lid).user, jidOf(number).user);
+  }
+
+  #numberOf(lidUser: string): string | null {
+    return this.#numbers.get(lidUser) ?? this.#store.numberOf(lidUser);
+  }
+}
+
+/** Where a chat of ours is at WhatsApp. */
+export const addressOf = (chatId: string): string =>
+  chatId.includes("@") ? chatId : `${chatId}@${numberServer}`;
