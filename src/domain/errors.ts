@@ -56,6 +56,26 @@ export interface EarshotErrorOptions {
   readonly retryAfterMs?: number;
 }
 
+/** UTF-16 units of a message; what it quotes may be of any length. */
+const messageUnitsMax = 8_000;
+/** Controls but newline and tab, direction marks, line separators and halves of pairs. */
+const unprintable =
+  /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}/gu;
+
+/**
+ * A message often quotes what was refused, and is shown by logs, terminals, pages and rooms: what
+ * could act on them is written as an escape. Here and not in sanitize.ts, as a copy of this module
+ * stands alone.
+ */
+function printable(message: string): string {
+  const text =
+    message.length > messageUnitsMax ? `${message.slice(0, messageUnitsMax - 1)}…` : message;
+  return text
+    .replaceAll("\r\n", "\n")
+    .replace(unprintable, (mark) => `\\u{${(mark.codePointAt(0) as number).toString(16)}}`)
+    .slice(0, messageUnitsMax);
+}
+
 /** Shared by every copy of this module in the process. */
 const brand = Symbol.for("earshot.error");
 const dispositions: ReadonlySet<unknown> = new Set<unknown>(Object.values(table));
@@ -72,7 +92,7 @@ export class EarshotError extends Error {
   public readonly retryAfterMs: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: EarshotErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(printable(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.disposition = table[code];
     this.retryAfterMs = options.retryAfterMs;

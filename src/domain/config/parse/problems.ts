@@ -4,11 +4,12 @@
  */
 import type { z } from "zod";
 import { EarshotError, type ErrorCode } from "../../errors.ts";
+import { redacted } from "../../redact-secrets.ts";
 import { expectedOf } from "./expected.ts";
 import { nearest } from "./nearest.ts";
 import { isPlain, pathText } from "./overlay.ts";
 import { knownKeys } from "./schema-keys.ts";
-import { isSecretPath } from "./secrets.ts";
+import { isSecretName, isSecretPath, mapTexts } from "./secrets.ts";
 
 export interface ConfigProblem {
   readonly code: ErrorCode;
@@ -134,6 +135,28 @@ function unknownKey(
   };
 }
 
+/** Sections in which a text at a wrong place is likely to be a token whose field was forgotten. */
+const secretPlaces: ReadonlySet<PropertyKey> = new Set(["channels", "agents"]);
+
+/** What was found at a path, without what is or may be a secret. */
+function receivedAt(path: readonly PropertyKey[], value: unknown, issue: Issue): string {
+  if (isSecretPath(path)) return "a secret";
+  if (isPlain(value) && Object.keys(value).length > 3) return "an object";
+  const [section] = path;
+  const wantsParts = issue.code === "invalid_type" && /object|record|array/u.test(issue.expected);
+  if (
+    typeof value === "string" &&
+    wantsParts &&
+    (section === undefined || secretPlaces.has(section))
+  )
+    return "a text";
+  return shown(mapTexts(value, (text, at) => (hasSecretName(at) ? redacted : text)));
+}
+
+/** Whether a field is named as secrets are, in whichever section it was put. */
+const hasSecretName = (path: readonly PropertyKey[]): boolean =>
+  path.some((step) => typeof step === "string" && isSecretName(step));
+
 /** Converts zod's issues about `raw` to problems. `schema` is the schema used, at path `base`. */
 export function problemsOf(
   error: z.core.$ZodError,
@@ -156,11 +179,7 @@ export function problemsOf(
           message: `${place} is missing: ${expectedOf(issue)}`,
         },
       ];
-    const received = isSecretPath(path)
-      ? "a secret"
-      : isPlain(value) && Object.keys(value).length > 3
-        ? "an object"
-        : shown(value);
+    const received = receivedAt(path, value, issue);
     const wantsText = issue.code === "invalid_type" && issue.expected === "string";
     const fix = wantsText && typeof value === "number" ? ". Put it in quotes" : "";
     return [

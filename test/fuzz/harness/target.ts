@@ -1,0 +1,33 @@
+/** One parser under fuzzing: its good inputs, how it reads, and what it may answer to a bad one. */
+import type { Frames } from "./mutate.ts";
+
+export interface Seed {
+  readonly name: string;
+  readonly frames: Frames;
+}
+
+export interface Target {
+  /** The name on the command line and of its folder in test/fuzz/finds. */
+  readonly name: string;
+  /** What the test says: what is read, and how it is refused. */
+  readonly claim: string;
+  /** Good inputs: each is read without an error. */
+  readonly seeds: readonly Seed[];
+  /**
+   * Reads one input and returns what came of it, with what was logged and answered.
+   * @throws only what `refuses` knows
+   */
+  read(frames: Frames): unknown;
+  /** Whether this is the error that the parser declares for what it cannot read. */
+  refuses(error: unknown): boolean;
+  /** What no refusal may hold. @default `canary` */
+  secretsOf?(frames: Frames): readonly string[];
+  /** Units that may come of an input beyond 32 for each of its bytes. @default 65536 */
+  readonly unitsMax?: number;
+}
+
+/** In the secrets of every seed: what a message, a log line or a refusal never holds. */
+export const canary = "canary-7b1e9f";
+
+export const frames = (...texts: readonly string[]): Frames =>
+  texts.map((text) => Buffer.from(text));
