@@ -311,7 +311,10 @@ export class TurnAttempt {
       ...(order.heartbeat === undefined ? {} : { heartbeat: true }),
       ...(order.question === undefined ? {} : { question: order.question }),
       said: order.messagesText,
-      transcript: order.transcript,
+      // Parsed when it is read.
+      get transcript() {
+        return order.transcript;
+      },
       room: order.room,
       images: this.#agent?.capabilities.images === true ? order.images : [],
       takePictures: () => this.#pictures.splice(0),

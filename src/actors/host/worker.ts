@@ -8,9 +8,9 @@ import type { MessagePort } from "node:worker_threads";
 import { type Endpoint, expose, type Remote, wrap } from "comlink";
 import type { Millis } from "../../domain/message.ts";
 import type { AgentDriver, Clock, InspectRequest } from "../../domain/ports/index.ts";
-import { unpackBatch, type WireBatch } from "../protocol/batch-encoding.ts";
+import { unpackBatch, unpackJob, type WireBatch, type WireJob } from "../protocol/batch-encoding.ts";
 import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
-import type { HostEvents, TurnJob } from "../protocol/host-link.ts";
+import type { HostEvents } from "../protocol/host-link.ts";
 import type { HostResult } from "../protocol/host-protocol.ts";
 import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
 import { currentThread } from "../protocol/thread-state.ts";
@@ -46,7 +46,7 @@ export interface HostApi {
   inspect(order: InspectRequest): void;
   uninspect(reader: number): void;
   ping(): void;
-  run(job: TurnJob): Promise<void>;
+  run(job: WireJob): Promise<void>;
   abort(turnId: string, reason: string): void;
   steer(turnId: string, text: string): boolean;
   watch(conv: number, on: boolean): void;
@@ -105,7 +105,7 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     inspect: (order) => core.inspect(order),
     uninspect: (reader) => core.uninspect(reader),
     ping: () => heartbeat.beat(),
-    run: async (job) => (await loadRunner()).run(job),
+    run: async (job) => (await loadRunner()).run(unpackJob(job)),
     abort: (turnId, reason) => void loadRunner().then((runner) => runner.abort(turnId, reason)),
     steer: (turnId, text) => loadRunner.now()?.steer(turnId, text) ?? false,
     watch: (conv, on) => void loadRunner().then((runner) => runner.watch(conv, on)),

@@ -23,6 +23,7 @@ import type { OrderedTurn, Sessions } from "./session-registry.ts";
 import type { Summaries, Summary } from "./summarizer.ts";
 import type { Past, TranscriptCache } from "./transcript-cache.ts";
 import type { TranscriptFiles } from "./transcript-files.ts";
+import { createTranscriptsSoFar, type SoFar } from "./transcript-so-far.ts";
 import {
   entriesOf,
   estimateEntries,
@@ -82,6 +83,7 @@ export function createCompaction(ports: CompactionPorts): Compaction {
   const { transcripts: tails, journal, sessions, projection, summaries, clock } = ports;
   /** Conversations with a requested summary in progress: their turns wait for it. */
   const busy = new Map<number, Promise<void>>();
+  const views = createTranscriptsSoFar();
   let waiting = 0;
 
   async function read(sessionId: string, but: string): Promise<Past> {
@@ -168,11 +170,11 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     const { turn, session } = what;
     await summedUp(turn.conv);
     const past = await read(session.sessionId, turn.turnId);
-    const view = { named: what.named || areSeveral(past.lines, what.authors) };
     const capacity = capacityFor(what, ports.config());
-    const whole = entries(past, view);
-    const verbatim = keep(past, whole, view, capacity);
-    if (verbatim === past.lines.length) return whole;
+    const soFar = views.of(session.sessionId, past, what.named, what.authors);
+    const view = { named: soFar.named };
+    const verbatim = keep(past, soFar, view, capacity);
+    if (verbatim === past.lines.length) return soFar.entries;
     const split = past.lines.length - verbatim;
     const old = { mark: past.mark, lines: past.lines.slice(0, split) };
     const { system } = what;
@@ -229,11 +231,11 @@ function capacityFor({ turn, system, prompt }: Remembering, config: EarshotConfi
 /** How many of the newest lines stay verbatim: all of them if they fit. */
 function keep(
   { lines }: Past,
-  whole: readonly TranscriptEntry[],
+  { tokens }: SoFar,
   view: TranscriptView,
   capacity: number,
 ): number {
-  if (estimateEntries(whole) <= capacity && lines.length < limits.transcriptLinesMax)
+  if (tokens <= capacity && lines.length < limits.transcriptLinesMax)
     return lines.length;
   let left = capacity * verbatimShare;
   let verbatim = 0;
@@ -278,10 +280,4 @@ function summaryLine(
     `they could not be summed up (${failed})`;
   if (mark?.role !== "summary") return { role: "note", text: note };
   return { role: "summary", text: `${cut(mark.text, unitsMax)}\n\n[${note}]` };
-}
-
-/** Whether more than one person has spoken, with those who speak now. */
-function areSeveral(lines: readonly TranscriptLine[], now: readonly string[]): boolean {
-  const said = lines.flatMap(({ author }) => (author === undefined ? [] : [author.id]));
-  return new Set([...said, ...now]).size > 1;
 }

@@ -33,30 +33,46 @@ export function estimateEntries(entries: readonly Pick<TranscriptEntry, "text">[
   return entries.reduce((sum, { text }) => sum + entryTokens + estimateTokens(text), 0);
 }
 
+/** Entries that further lines are appended to. */
+export interface Joining {
+  readonly entries: TranscriptEntry[];
+  /** The next line joins the last entry if it is of the same side. */
+  joins: boolean;
+  readonly unsent: ReadonlyMap<string, UnsentPart>;
+}
+
 /** Converts lines, in order, to entries. */
 export function entriesOf(
   lines: readonly TranscriptLine[],
   view: TranscriptView,
 ): TranscriptEntry[] {
-  const entries: TranscriptEntry[] = [];
-  const unsent = unsentIn(lines);
-  let joins = false;
+  const joining = { entries: [], joins: false, unsent: unsentIn(lines) };
+  appendLines(joining, lines, view);
+  return joining.entries;
+}
+
+/** Appends lines to entries. */
+export function appendLines(
+  joining: Joining,
+  lines: readonly TranscriptLine[],
+  view: TranscriptView,
+): void {
+  const { entries, unsent } = joining;
   for (const line of lines) {
     const entry = entryOf(line, view, unsent.get(placeOf(line)));
     const last = entries.at(-1);
     if (entry === null) continue;
-    if (joins && last !== undefined && last.role === entry.role)
+    if (joining.joins && last !== undefined && last.role === entry.role)
       entries[entries.length - 1] = { ...last, text: joined(last, entry) };
     else entries.push(entry);
-    joins = line.covers === undefined;
+    joining.joins = line.covers === undefined;
   }
-  return entries;
 }
 
 const placeOf = ({ turnId, part }: Pick<TranscriptLine, "turnId" | "part">) => `${turnId}:${part}`;
 
 /** The parts of answers that did not arrive, by turn and part. */
-function unsentIn(lines: readonly TranscriptLine[]): ReadonlyMap<string, UnsentPart> {
+export function unsentIn(lines: readonly TranscriptLine[]): ReadonlyMap<string, UnsentPart> {
   const found = new Map<string, UnsentPart>();
   for (const { turnId, unsent = [] } of lines)
     for (const one of unsent) found.set(placeOf({ turnId, part: one.part }), one);

@@ -19,7 +19,7 @@ import type { Clock, Log } from "../../domain/ports/index.ts";
 import { hostWorker } from "../entries.ts";
 import { reasonOf } from "../host/conversation-host.ts";
 import { endpoint, type HostApi, type HostTask } from "../host/worker.ts";
-import { packBatch } from "../protocol/batch-encoding.ts";
+import { packBatch, packJob } from "../protocol/batch-encoding.ts";
 import type { HostEvents, HostFactory, HostLink } from "../protocol/host-link.ts";
 import type { TurnReport, TurnRequest } from "../protocol/host-protocol.ts";
 import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
@@ -271,7 +271,7 @@ function callsTo(
     ping: () => void api.ping().catch(logged("ping")),
     turns: {
       run: (job) =>
-        void api.run(job).catch((error: unknown) => {
+        void api.run(packJob(job)).catch((error: unknown) => {
           logged("run")(error);
           events.onReports([unstarted(job.order, clock.now(), reasonOf(error))]);
         }),
