@@ -8,7 +8,12 @@ import type { MessagePort } from "node:worker_threads";
 import { type Endpoint, expose, type Remote, wrap } from "comlink";
 import type { Millis } from "../../domain/message.ts";
 import type { AgentDriver, Clock, InspectRequest } from "../../domain/ports/index.ts";
-import { unpackBatch, unpackJob, type WireBatch, type WireJob } from "../protocol/batch-encoding.ts";
+import {
+  unpackBatch,
+  unpackJob,
+  type WireBatch,
+  type WireJob,
+} from "../protocol/batch-encoding.ts";
 import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
 import type { HostEvents } from "../protocol/host-link.ts";
 import type { HostResult } from "../protocol/host-protocol.ts";

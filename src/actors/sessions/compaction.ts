@@ -86,9 +86,10 @@ export function createCompaction(ports: CompactionPorts): Compaction {
   const views = createTranscriptsSoFar();
   let waiting = 0;
 
-  async function read(sessionId: string, but: string): Promise<Past> {
+  async function read(sessionId: string, but: string): Promise<Past & { readonly full: boolean }> {
     const { mark, lines } = await tails.read(sessionId);
-    return { mark, lines: lines.filter(({ turnId }) => turnId !== but) };
+    const full = lines.length >= limits.transcriptLinesMax;
+    return { mark, lines: lines.filter(({ turnId }) => turnId !== but), full };
   }
 
   const entries = ({ mark, lines }: Past, view: TranscriptView) =>
@@ -230,13 +231,12 @@ function capacityFor({ turn, system, prompt }: Remembering, config: EarshotConfi
 
 /** How many of the newest lines stay verbatim: all of them if they fit. */
 function keep(
-  { lines }: Past,
+  { lines, full }: Past & { readonly full: boolean },
   { tokens }: SoFar,
   view: TranscriptView,
   capacity: number,
 ): number {
-  if (tokens <= capacity && lines.length < limits.transcriptLinesMax)
-    return lines.length;
+  if (tokens <= capacity && !full) return lines.length;
   let left = capacity * verbatimShare;
   let verbatim = 0;
   const most = Math.floor(limits.transcriptLinesMax * verbatimShare);

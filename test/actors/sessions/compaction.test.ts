@@ -3,6 +3,7 @@
  * invisibly, nothing is deleted, and no turn fails because of it.
  */
 import { expect, test } from "vitest";
+import { limits } from "../../../src/domain/limits.ts";
 import type { AgentTurn } from "../../../src/domain/ports/index.ts";
 import { saying, untilStopped } from "../../support/agents/recording-agent.ts";
 import {
@@ -221,4 +222,22 @@ test("a transcript that fits is given as it is", async () => {
   for (let n = 0; n < 5; n += 1) await world.talk(`short ${n}`, { direct: true });
   expect(world.turns.filter(world.isSummary)).toEqual([]);
   expect(world.turns.at(-1)?.transcript).toHaveLength(8);
+});
+
+test("a transcript of as many lines as a turn may get is summed up, however short they are", async () => {
+  const world = await sessionWorld();
+  await world.talk("one", { direct: true });
+  const [said] = await world.transcript();
+  if (said === undefined) throw new Error("nothing was written");
+  const older = Array.from({ length: limits.transcriptLinesMax }, (_, n) => ({
+    ...said,
+    id: said.id + 100 + n,
+    turnId: `t${n}`,
+    text: `line ${n}`,
+  }));
+  await world.store.commit(older.map((line) => ({ kind: "transcript", conv: 1, line }) as const));
+  await world.restart();
+  await world.talk("two", { direct: true });
+  expect(world.turns.filter(world.isSummary)).toHaveLength(1);
+  expect(world.turns.at(-1)?.transcript.length).toBeLessThan(limits.transcriptLinesMax);
 });
