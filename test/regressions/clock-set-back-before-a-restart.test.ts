@@ -13,14 +13,22 @@ test.each([
   ["between two processes", 1_200, 0],
   ["while one runs", 1_100, 20_000],
 ])("a clock that is set back %s lets nobody wait", async (_, at, downMs) => {
-  const said = { chat: 0, author: "ann", calls: true, lost: 0, copies: [], lateMs: 0 };
+  const said = {
+    chat: 0,
+    text: "hello",
+    author: "ann",
+    calls: true,
+    lost: 0,
+    copies: [],
+    lateMs: 0,
+  };
   const history = await runPlan({
     seed: 1,
     steps: [
-      { at: 1_000, does: "say", id: "m1", ...said },
-      { at: 1_100, does: "kill", calls: 1, downMs },
+      { at: 1_000, does: "say", id: "1", ...said },
+      { at: 1_100, does: "kill", calls: 1, downMs, next: [] },
       { at, does: "step clock", ms: -3_600_000 },
-      { at: 150_000, does: "say", id: "m2", ...said },
+      { at: 150_000, does: "say", id: "2", ...said },
     ],
   });
   const answers = history.entries.filter(({ what }) => what === "shown");

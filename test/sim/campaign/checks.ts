@@ -3,7 +3,7 @@
  * a history and returns what is wrong, in words.
  */
 import { noConversation } from "../../../src/domain/ports/index.ts";
-import type { Entry, History, Written } from "./history.ts";
+import { type Entry, type History, theEnd, type Written } from "./history.ts";
 
 export type Check = (history: History) => readonly string[];
 
@@ -25,7 +25,7 @@ const repeated = (names: readonly string[]) => [...counts(names)].filter(([, cou
 
 /** P1: what was acknowledged to a platform is in the journal, and was applied. */
 const loss: Check = (history) => {
-  const stored = new Set(written(history, "event").map(({ messageId }) => messageId));
+  const stored = new Set(written(history, "event").map(({ message }) => message));
   const acked = new Set(all(history, "acked").map(({ id }) => id));
   const lost = [...acked].filter((id) => !stored.has(id));
   const kept = new Set(history.ending.rows.map(({ seq }) => seq));
@@ -39,7 +39,7 @@ const loss: Check = (history) => {
 
 /** P2 and P5: each message is stored and applied once, each part shown once, but for doubts. */
 const duplication: Check = (history) => {
-  const received = written(history, "event").filter(({ messageId }) => messageId !== null);
+  const received = written(history, "event").filter(({ type }) => type === "message.received");
   const applied = written(history, "applied").filter(({ answer }) => answer > 0);
   const doubted = new Set(
     written(history, "outbox")
@@ -49,7 +49,7 @@ const duplication: Check = (history) => {
   const shown = all(history, "shown").map(({ id }) => id);
   const times = counts(shown);
   return [
-    ...repeated(received.map(({ conv, messageId }) => `${messageId} in ${conv}`)).map(
+    ...repeated(received.map(({ message }) => `${message}`)).map(
       ([name, count]) => `${name} was stored ${count} times`,
     ),
     ...repeated(applied.map(({ seq }) => String(seq))).map(
@@ -59,7 +59,8 @@ const duplication: Check = (history) => {
       count > 2 || (count > 1 && !doubted.has(id)) ? [`${id} was shown ${count} times`] : [],
     ),
     ...Object.entries(history.ending.engaged).flatMap(([name, ends]) =>
-      ends.length > 1 ? [`${name} became ${ends.join(" and ")}`] : [],
+      // What was stopped is remembered like what was overheard, and may be forgotten like that.
+      ends.length > 1 && ends[0] !== "stopped" ? [`${name} became ${ends.join(" and ")}`] : [],
     ),
   ];
 };
@@ -139,12 +140,102 @@ const liveness: Check = (history) => {
   ];
 };
 
+/** P3: records of a conversation come from one writer at a time; an older one is refused. */
+const writer: Check = (history) => {
+  const newest = new Map<number, number>();
+  return written(history, "checkpoint").flatMap(({ conv, epoch, recordSeq, answer }) => {
+    const before = newest.get(conv) ?? 0;
+    newest.set(conv, Math.max(before, epoch));
+    const isStale = epoch < before;
+    if (isStale === (answer === 0)) return [];
+    return [
+      `the record of row ${recordSeq}, epoch ${epoch} after ${before}, was answered ${answer}`,
+    ];
+  });
+};
+
+/** What shows that an answer is on its way ends with it. */
+const marks: Check = (history) => {
+  const over = new Map<string, number>();
+  let died = -1;
+  const typed = new Map<string, number>();
+  const marked = new Map<string, boolean>();
+  for (const entry of history.entries) {
+    if (entry.what === "typing ordered" && !entry.on) over.set(entry.chat, entry.at);
+    // A dead process says no more, and platforms forget typing that is not shown again.
+    if (entry.what === "ended" && entry.why !== theEnd) died = entry.at;
+    if (entry.what === "typing" && entry.on) typed.set(entry.chat, entry.at);
+    if (entry.what === "react") marked.set(entry.message, entry.on);
+  }
+  const given = new Set(
+    history.ending.outbox.flatMap(({ kind, state, message }) =>
+      kind === "unreact" && state !== "sent" ? [message] : [],
+    ),
+  );
+  return [
+    ...history.ending.left.map((what) => `${what} is left on`),
+    ...[...typed].flatMap(([chat, at]) =>
+      at > Math.max(died, over.get(chat) ?? -1) ? [`${chat} shows typing from ${at} on`] : [],
+    ),
+    ...[...marked].flatMap(([message, on]) =>
+      on && !given.has(message) ? [`${message} keeps its mark`] : [],
+    ),
+  ];
+};
+
+/** P6: nothing is shown after its time, and P11: no deadline is due before its. */
+const time: Check = (history) => {
+  const expiry = new Map(written(history, "outbox").map(({ id, expiresAt }) => [id, expiresAt]));
+  // A deadline may fall due while the one that replaces it is being stored.
+  const due = new Map<string, number[]>();
+  const early: string[] = [];
+  for (const row of all(history, "committed").flatMap(({ rows }) => rows)) {
+    if (row.kind === "deadline" && row.due !== null) {
+      const name = `${row.conv} ${row.id}`;
+      due.set(name, [...(due.get(name) ?? []), row.due]);
+    }
+    if (row.kind !== "event" || row.about === null) continue;
+    const name = `${row.conv} ${row.about}`;
+    const wanted = due.get(name) ?? [];
+    const first = Math.min(...wanted);
+    if (row.at < first) early.push(`${row.about} of ${first} was due at ${row.at}`);
+    due.set(name, wanted.slice(-1));
+  }
+  const late = all(history, "shown").flatMap(({ id, now }) => {
+    const until = expiry.get(id) ?? Number.POSITIVE_INFINITY;
+    return now > until ? [`${id} was shown ${now - until} ms after its time`] : [];
+  });
+  return [...early, ...late];
+};
+
+/** P5: what is said to be sent was shown, and what was shown is said to be. */
+const truth: Check = (history) => {
+  const shown = new Set(all(history, "shown").map(({ id }) => id));
+  const edited = new Set(all(history, "edited").map(({ id }) => id));
+  const rows = new Map(history.ending.outbox.map((row) => [row.id, row]));
+  return [
+    ...[...shown].filter((id) => !rows.has(id)).map((id) => `${id} was shown and has no row`),
+    ...history.ending.outbox.flatMap(({ id, kind, state }) =>
+      state === "sent" &&
+      (kind === "reply" || kind === "notice"
+        ? !shown.has(id)
+        : kind === "edit" && !edited.has(id) && !shown.has(id))
+        ? [`${id} is said to be sent and was not shown`]
+        : [],
+    ),
+  ];
+};
+
 export const checks: Readonly<Record<string, Check>> = {
   loss,
   duplication,
   order,
   outcome,
   liveness,
+  writer,
+  marks,
+  time,
+  truth,
 };
 
 /** Everything that is wrong with a history, by check. */

@@ -6,7 +6,7 @@ import type { SimulatedClock } from "../../../src/actors/simulation/simulated-cl
 import { openTemporaryStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
 import type { Store, StoreWrite } from "../../../src/domain/ports/index.ts";
-import type { Written } from "./history.ts";
+import { nameOf, type Written } from "./history.ts";
 import type { Happening } from "./plan.ts";
 
 type Fault = Extract<Happening, { does: "disk" }>;
@@ -55,9 +55,24 @@ export class Disk {
     return answers;
   }
 
-  /** @throws EarshotError when this read fails. */
-  read(call: string): void {
+  /** Reads for a process. @throws EarshotError when this read fails. */
+  read<T>(call: string, work: () => T): T | Promise<Awaited<T>> {
     if (this.#meet(call) !== null) throw failed(call);
+    const slow = this.#wait();
+    return slow === undefined ? work() : (slow.then(work) as Promise<Awaited<T>>);
+  }
+
+  /** A record of an epoch before all others, with nothing in it, for every conversation. */
+  async writeStaleRecords(done: (rows: readonly Written[]) => void): Promise<void> {
+    const conversations = await this.store.conversations({ limit: 1_000 });
+    const writes = conversations
+      .filter(({ epoch }) => epoch > 1)
+      .map(({ conv, recordSeq }): StoreWrite => {
+        return { kind: "checkpoint", conv, recordSeq: recordSeq + 1, epoch: 1, record: "{}" };
+      });
+    if (writes.length === 0) return;
+    const answers = await this.store.commit(writes);
+    done(writes.flatMap((write, index) => written(write, answers[index] ?? 0)));
   }
 
   #meet(call: string): Fault["how"] | null {
@@ -84,15 +99,25 @@ export class Disk {
 const failed = (call: string) =>
   new EarshotError("EAR_STORE_FAILED", `Cannot use the journal: a fault was ordered (${call})`);
 
+/** What is read of an event. A command's message belongs to no conversation, but has its chat. */
+interface StoredEvent {
+  readonly type: string;
+  readonly at: number;
+  readonly id?: string;
+  readonly message?: { readonly chat?: { readonly id: string } };
+}
+
 function written(write: StoreWrite, answer: number): Written[] {
   switch (write.kind) {
     case "event": {
       if (answer === 0) return [];
-      const { type, at, id } = JSON.parse(write.body) as { type: string; at: number; id?: string };
+      const { type, at, id, message: said } = JSON.parse(write.body) as StoredEvent;
       const { conv, messageId } = write;
+      const chat = said?.chat?.id ?? write.key.split(":").at(-1) ?? "";
+      const message = messageId === null ? null : nameOf(chat, messageId);
       const about = type === "deadline.due" ? (id ?? null) : null;
       const also = write.also?.flatMap((one) => written(one, 1)) ?? [];
-      return [{ kind: "event", seq: answer, conv, type, at, about, messageId }, ...also];
+      return [{ kind: "event", seq: answer, conv, type, at, about, message }, ...also];
     }
     case "applied":
       return [{ kind: "applied", seq: write.seq, answer }];

@@ -5,6 +5,12 @@
 import { createHash } from "node:crypto";
 import type { OutboxState, RunRow } from "../../../src/domain/ports/index.ts";
 
+/** A message of a chat, as checkers name it. */
+export const nameOf = (chat: string, id: string): string => `${chat}/${id}`;
+
+/** Why the last process of a run ends. */
+export const theEnd = "the end";
+
 /** One write of a commit, as far as a checker reads it. `answer`: what the store said. */
 export type Written =
   | {
@@ -15,7 +21,8 @@ export type Written =
       /** The event's own time, and the deadline that it is about. */
       readonly at: number;
       readonly about: string | null;
-      readonly messageId: string | null;
+      /** The message that it is about, as `<chat>/<id>`. */
+      readonly message: string | null;
     }
   | { readonly kind: "applied"; readonly seq: number; readonly answer: number }
   | {
@@ -62,7 +69,16 @@ export type Entry = { readonly at: number } & (
       /** The process's own time. */
       readonly now: number;
     }
+  | {
+      readonly what: "edited";
+      readonly id: string;
+      readonly chat: string;
+      readonly text: string;
+      readonly now: number;
+    }
   | { readonly what: "typing"; readonly chat: string; readonly on: boolean }
+  /** What the process says of its own typing. */
+  | { readonly what: "typing ordered"; readonly chat: string; readonly on: boolean }
   | { readonly what: "react"; readonly message: string; readonly on: boolean }
   | { readonly what: "line"; readonly line: unknown }
 );
@@ -80,6 +96,8 @@ export interface Ending {
     readonly id: string;
     readonly conv: number;
     readonly kind: string;
+    /** The message that a reaction is on, as `<chat>/<id>`. */
+    readonly message: string | null;
     readonly state: OutboxState;
     readonly doubts: number;
     readonly error: string | null;

@@ -41,6 +41,7 @@ export interface LifePorts {
   readonly driver: AgentDriver;
   /** The platforms, for a process with this clock. */
   outbound(channel: string, now: () => number): ChannelOutbound;
+  readonly isConnected: (channel: string) => boolean;
   readonly onCommit: (rows: readonly Written[], now: number) => void;
   readonly onLine: (line: StreamLine) => void;
   readonly onDeath: (life: Life, why: string) => void;
@@ -213,10 +214,7 @@ export class Life {
             );
         const read = Reflect.get(store, name) as (...values: readonly unknown[]) => unknown;
         return (...values: readonly unknown[]) =>
-          this.#asked(name, () => {
-            disk.read(name);
-            return Reflect.apply(read, store, values);
-          });
+          this.#asked(name, () => disk.read(name, () => Reflect.apply(read, store, values)));
       },
     });
   }
@@ -242,15 +240,18 @@ export class Life {
 
   #createDirectory(): OutboundDirectory {
     const now = () => this.clock.now();
+    const { isConnected } = this.#ports;
     const ports = new Map<string, ChannelOutbound>();
     const outboundOf = (channel: string): ChannelOutbound => {
       const known = ports.get(channel);
       if (known !== undefined) return known;
       const platform = this.#ports.outbound(channel, now);
-      const { sendTyping, addReaction, removeReaction } = platform as Required<ChannelOutbound>;
+      const { sendTyping, addReaction, removeReaction, editText } =
+        platform as Required<ChannelOutbound>;
       const made: ChannelOutbound = {
         sendText: (request) => this.#asked("send", () => platform.sendText(request)),
         replyText: (request) => this.#asked("send", () => platform.replyText(request)),
+        editText: (request) => this.#asked("edit", () => editText(request)),
         sendTyping: (...all) => this.#asked("typing", () => sendTyping(...all)),
         addReaction: (...all) => this.#asked("react", () => addReaction(...all)),
         removeReaction: (...all) => this.#asked("unreact", () => removeReaction(...all)),
@@ -260,8 +261,8 @@ export class Life {
     };
     return {
       hasAccount: () => true,
-      outbound: outboundOf,
-      ready: () => true,
+      outbound: (channel) => (isConnected(channel) ? outboundOf(channel) : null),
+      ready: isConnected,
       textLimit: () => 4_000,
       typingIntervalMs: () => 5_000,
       isLocal: () => false,

@@ -46,9 +46,10 @@ export const reads = [
 export type Happening =
   | {
       readonly does: "say";
-      /** Also its text and its id on the platform. */
+      /** Its id on the platform, which counts the messages of each chat by itself. */
       readonly id: string;
       readonly chat: number;
+      readonly text: string;
       readonly author: string;
       /** In a group: it names the agent. */
       readonly calls: boolean;
@@ -57,6 +58,10 @@ export type Happening =
       readonly copies: readonly number[];
       readonly lateMs: number;
     }
+  /** A message of the chat is edited, or deleted. */
+  | { readonly does: "edit" | "delete"; readonly chat: number; readonly id: string }
+  /** The polled platform hands over once more what was acknowledged. */
+  | { readonly does: "hand over again"; readonly count: number }
   | { readonly does: "agent"; readonly run: ScriptedRun }
   | {
       readonly does: "platform";
@@ -73,9 +78,20 @@ export type Happening =
       readonly skip: number;
       readonly calls: number;
     }
+  /** The account has no connection for a while. */
+  | { readonly does: "disconnect"; readonly channel: Chat["channel"]; readonly forMs: number }
+  /** A record of an older epoch arrives, as of a second writer. */
+  | { readonly does: "stale record" }
+  /** By hand, on the conversation of a chat. */
+  | { readonly does: "abort" | "reset" | "disengage"; readonly chat: number }
   | { readonly does: "slow disk"; readonly ms: number; readonly forMs: number }
-  /** The process dies at the n-th call of a port from here on. */
-  | { readonly does: "kill"; readonly calls: number; readonly downMs: number }
+  /** The process dies at the n-th call of a port from here on, and those after it at theirs. */
+  | {
+      readonly does: "kill";
+      readonly calls: number;
+      readonly downMs: number;
+      readonly next: readonly number[];
+    }
   | { readonly does: "lose host" }
   | { readonly does: "passivate" }
   | { readonly does: "step clock"; readonly ms: number }
@@ -98,15 +114,28 @@ export function planOf(seed: number): Plan {
   const chance = seededRandom(seed ^ 0x5eed_ca11);
   const draw = new Drawing(() => chance.next());
   const steps: Step[] = [];
+  const moments: number[] = [];
   const put = (count: number, make: () => Happening) => {
-    for (let n = 0; n < count; n += 1) steps.push({ at: draw.moment(), ...make() });
+    for (let n = 0; n < count; n += 1) {
+      const made = make();
+      const at = draw.moment(made.does === "say" ? [] : moments);
+      if (made.does === "say") moments.push(at);
+      steps.push({ at, ...made });
+    }
   };
-  let said = 0;
+  const said = chats.map(() => 0);
   put(6 + draw.below(20), () => {
-    said += 1;
-    return say(draw, `m${said}`);
+    const chat = draw.below(chats.length);
+    said[chat] = (said[chat] ?? 0) + 1;
+    return say(draw, chat, String(said[chat]));
   });
-  put(draw.below(12), () => ({ does: "agent", run: agentRun(draw) }));
+  if (draw.maybe(0.3))
+    put(1 + draw.below(4), () => {
+      const chat = draw.below(chats.length);
+      const id = String(1 + draw.below((said[chat] ?? 0) + 1));
+      return { does: draw.one(["edit", "delete"]), chat, id };
+    });
+  put(2 + draw.below(18), () => ({ does: "agent", run: agentRun(draw) }));
   // Each run has only some kinds of faults, so that their combinations differ.
   if (draw.maybe(0.7)) put(1 + draw.below(4), () => platform(draw));
   if (draw.maybe(0.6)) put(1 + draw.below(4), () => disk(draw));
@@ -121,11 +150,28 @@ export function planOf(seed: number): Plan {
       does: "kill",
       calls: 1 + draw.below(draw.maybe(0.5) ? 30 : 400),
       downMs: draw.one([0, 10, 1_000, 20_000]),
+      next: draw.maybe(0.3)
+        ? Array.from({ length: 1 + draw.below(3) }, () => 1 + draw.below(80))
+        : [],
     }));
   if (draw.maybe(0.4)) put(1 + draw.below(3), () => ({ does: "lose host" }));
   if (draw.maybe(0.4)) put(1 + draw.below(3), () => ({ does: "passivate" }));
   if (draw.maybe(0.4)) put(1 + draw.below(3), () => ({ does: "step clock", ms: clockStep(draw) }));
-  if (draw.maybe(0.4))
+  if (draw.maybe(0.3))
+    put(1 + draw.below(2), () => ({ does: "hand over again", count: 1 + draw.below(6) }));
+  if (draw.maybe(0.3))
+    put(1 + draw.below(3), () => ({
+      does: "disconnect",
+      channel: draw.one(["telegram", "slack"]),
+      forMs: draw.one([10, 3_000, 40_000]),
+    }));
+  if (draw.maybe(0.3)) put(1 + draw.below(3), () => ({ does: "stale record" }));
+  if (draw.maybe(0.3))
+    put(1 + draw.below(3), () => ({
+      does: draw.one(["abort", "reset", "disengage"]),
+      chat: draw.below(chats.length),
+    }));
+  if (draw.maybe(0.5))
     put(1 + draw.below(3), () => ({ does: "config", config: draw.below(configs.length) }));
   steps.sort((a, b) => a.at - b.at);
   return { seed, steps };
@@ -148,21 +194,26 @@ class Drawing {
   one<T>(list: readonly T[]): T {
     return list[this.below(list.length)] as T;
   }
-  /** Half of them soon after the one before, as what meets is what breaks. */
-  moment(): number {
+  /**
+   * Most of them soon after the one before, or after a message that was said: what meets is what
+   * breaks.
+   */
+  moment(said: readonly number[]): number {
     const soon = this.#moment + this.below(this.maybe(0.5) ? 40 : 3_000);
-    this.#moment = this.maybe(0.6) && soon < busyMs ? soon : this.below(busyMs);
+    const after = said.length > 0 && this.maybe(0.5);
+    if (after) this.#moment = this.one(said) + this.below(this.maybe(0.5) ? 700 : 6_000);
+    else this.#moment = this.maybe(0.6) && soon < busyMs ? soon : this.below(busyMs);
     return this.#moment;
   }
 }
 
-function say(draw: Drawing, id: string): Happening {
-  const chat = draw.below(chats.length);
+function say(draw: Drawing, chat: number, id: string): Happening {
   const pushed = chats[chat]?.channel === "slack";
   return {
     does: "say",
     id,
     chat,
+    text: draw.maybe(0.08) ? draw.one(["/stop", "/new", "/status"]) : "hello",
     author: chats[chat]?.kind === "direct" ? (chats[chat]?.id ?? "") : draw.one(["ann", "bob"]),
     calls: draw.maybe(0.7),
     lost: pushed && draw.maybe(0.15) ? 1 + draw.below(2) : 0,
@@ -177,7 +228,11 @@ function say(draw: Drawing, id: string): Happening {
 function agentRun(draw: Drawing): ScriptedRun {
   const afterMs = draw.maybe(0.5) ? draw.below(6_000) : 0;
   const text = { text: "yes" };
-  switch (draw.below(7)) {
+  switch (draw.below(8)) {
+    case 7: {
+      const part = [{ text: "a part of it. " }, { waitMs: draw.below(2_000) }];
+      return { afterMs, steps: [...part, ...part, { steer: true }, ...part] };
+    }
     case 0:
       return { afterMs, steps: [text, { messageEnd: true }, { waitMs: draw.below(3_000) }, text] };
     case 1:
@@ -225,4 +280,6 @@ export const configs: readonly Record<string, unknown>[] = [
   { messages: { queue: { mode: "interrupt" } }, turn: { maxConcurrentTurns: 1 } },
   { turn: { onInDoubt: "hold", maxMs: 20_000, idleMs: 5_000 } },
   { messages: { queue: { mode: "steer" } }, turn: { maxConcurrentTurns: 2 } },
+  { stream: { mode: "draft" } },
+  { stream: { mode: "block", minChars: 50, maxChars: 200, coalesceIdleMs: 100 } },
 ];

@@ -6,18 +6,25 @@
  */
 import type { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
-import { type Inbound, inboundSchema } from "../../../src/domain/message.ts";
+import { inboundSchema } from "../../../src/domain/message.ts";
 import type {
   ChannelEvent,
   ChannelOutbound,
   SendReceipt,
 } from "../../../src/domain/ports/index.ts";
-import type { Entry } from "./history.ts";
+import { type Entry, nameOf } from "./history.ts";
 import type { Life } from "./life.ts";
-import { chats, type Fate, type Happening } from "./plan.ts";
+import { type Chat, chats, type Happening } from "./plan.ts";
 
 type Saying = Extract<Happening, { does: "say" }>;
+type Change = Extract<Happening, { does: "edit" | "delete" }>;
 type Order = Extract<Happening, { does: "platform" }>;
+
+/** What a platform hands over. `name`: of a message that was said, which has to be acknowledged. */
+interface Update {
+  readonly name: string | null;
+  readonly event: ChannelEvent;
+}
 
 /** A push without an answer is repeated after this time; one that failed, as often as that. */
 const pushMsMax = 3_000;
@@ -29,12 +36,13 @@ export class Platforms {
   readonly #clock: SimulatedClock;
   readonly #note: (entry: Entry) => void;
   readonly #life: () => Life | null;
-  /** What the polled platform has, in order. */
-  readonly #updates: Saying[] = [];
-  /** How many of them it knows to be acknowledged. */
+  /** What the polled platform has, in order, and how much of it it knows to be acknowledged. */
+  readonly #updates: Update[] = [];
   #acked = 0;
   #polling: Life | null = null;
   #orders: { order: Order; left: number }[] = [];
+  /** Accounts without a connection, and how often they lost it. */
+  readonly #lost = new Map<string, number>();
   #shown = 0;
 
   constructor(clock: SimulatedClock, note: (entry: Entry) => void, life: () => Life | null) {
@@ -51,18 +59,40 @@ export class Platforms {
     this.#orders = [];
   }
 
-  say(saying: Saying): void {
-    const { id, chat } = saying;
-    this.#add({ at: this.#now(), what: "said", id, chat: chats[chat]?.id ?? "" });
-    this.#later(saying.lateMs, () => {
-      if (chats[chat]?.channel === "telegram") {
-        this.#updates.push(saying);
-        this.#poll(this.#life());
-        return;
-      }
-      this.#push(saying, 0);
-      for (const ms of saying.copies) this.#later(ms, () => this.#deliver(saying).catch(ignored));
+  isConnected = (channel: string): boolean => !this.#lost.has(channel);
+
+  disconnect(channel: string, forMs: number): void {
+    const time = (this.#lost.get(channel) ?? 0) + 1;
+    this.#lost.set(channel, time);
+    this.#later(forMs, () => {
+      if (this.#lost.get(channel) !== time) return;
+      this.#lost.delete(channel);
+      this.#life()?.runtime.connectionChanged(channel, "default");
     });
+  }
+
+  say(saying: Saying): void {
+    const chat = chatOf(saying.chat);
+    const name = nameOf(chat.id, saying.id);
+    this.#add({ at: this.#now(), what: "said", id: name, chat: chat.id });
+    this.#later(saying.lateMs, () => {
+      const update = { name, event: messageOf(saying) };
+      this.#handOver(chat, update, saying.lost);
+      for (const ms of saying.copies) this.#later(ms, () => this.#deliver(update).catch(ignored));
+    });
+  }
+
+  change(change: Change): void {
+    this.#handOver(chatOf(change.chat), { name: null, event: changeOf(change) }, 0);
+  }
+
+  /** The last updates that were acknowledged come once more. */
+  handOverAgain(count: number): void {
+    const again = this.#updates.slice(Math.max(0, this.#acked - count), this.#acked);
+    const life = this.#life();
+    if (again.length === 0 || life === null || !life.isAlive) return;
+    const events = again.map(({ event }) => event);
+    life.runtime.ingest("telegram", "default", events).catch(ignored);
   }
 
   /** A process is ready: the polled platform is asked from its cursor on. */
@@ -77,24 +107,31 @@ export class Platforms {
         this.#add({ at: this.#now(), what: "shown", id, chat, text, now: now() });
         return { messageIds: [`p${this.#shown}`] };
       });
-    const mark = (message: string, on: boolean, signal: AbortSignal) =>
-      this.#meet(channel, signal, () => {
+    const mark = async (message: string, on: boolean, signal: AbortSignal) => {
+      await this.#meet(channel, signal, () => {
         this.#add({ at: this.#now(), what: "react", message, on });
-        return { messageIds: [] };
+        return nothing;
       });
+    };
     return {
       sendText: ({ id, route, text, signal }) => send(id, route.chat.id, text, signal),
       replyText: ({ id, route, text, signal }) => send(id, route.chat.id, text, signal),
+      editText: async ({ id, route, text, signal }) => {
+        await this.#meet(channel, signal, () => {
+          this.#add({ at: this.#now(), what: "edited", id, chat: route.chat.id, text, now: now() });
+          return nothing;
+        });
+      },
       sendTyping: async ({ chat }, on, signal) => {
         await this.#meet(channel, signal, () => {
           this.#add({ at: this.#now(), what: "typing", chat: chat.id, on });
-          return { messageIds: [] };
+          return nothing;
         });
       },
-      addReaction: async (_route, message, _emoji, signal) =>
-        void (await mark(message, true, signal)),
-      removeReaction: async (_route, message, _emoji, signal) =>
-        void (await mark(message, false, signal)),
+      addReaction: ({ chat }, message, _emoji, signal) =>
+        mark(nameOf(chat.id, message), true, signal),
+      removeReaction: ({ chat }, message, _emoji, signal) =>
+        mark(nameOf(chat.id, message), false, signal),
     };
   }
 
@@ -129,12 +166,21 @@ export class Platforms {
     }
   }
 
-  #next(channel: string): { fate: Fate; ms: number } | null {
+  #next(channel: string): Order | null {
     const first = this.#orders.find(({ order }) => order.channel === channel);
     if (first === undefined) return null;
     first.left -= 1;
     if (first.left <= 0) this.#orders = this.#orders.filter((one) => one !== first);
     return first.order;
+  }
+
+  #handOver({ channel }: Chat, update: Update, lost: number): void {
+    if (channel === "slack") {
+      this.#push(update, lost, 0);
+      return;
+    }
+    this.#updates.push(update);
+    this.#poll(this.#life());
   }
 
   #poll(life: Life | null): void {
@@ -155,14 +201,13 @@ export class Platforms {
         const batch = this.#updates.slice(from, from + updatesAtOnce);
         if (batch.length === 0) return;
         const cursor = { identity: "bot", value: String(from + batch.length) };
-        const events = batch.map((one) => this.#event(one));
+        const events = batch.map(({ event }) => event);
         await life.runtime.ingest("telegram", "default", events, { cursor });
         if (!life.isAlive) return;
         from += batch.length;
-        this.#acked = from;
-        for (const { id } of batch) this.#add({ at: this.#now(), what: "acked", id });
+        this.#acknowledged(from);
       } catch (error) {
-        this.#refused(this.#updates[from ?? 0]?.id ?? "", error);
+        this.#refused(this.#updates[from ?? 0] ?? null, error);
         await new Promise<void>((resolve) => this.#later(pollMs, resolve));
       }
     }
@@ -171,63 +216,54 @@ export class Platforms {
   /** The cursor at a start: what is before it was acknowledged, and is not delivered again. */
   async #resume(life: Life): Promise<number> {
     const from = Number((await life.cursor("telegram")) ?? 0);
-    for (const { id } of this.#updates.slice(this.#acked, from))
-      this.#add({ at: this.#now(), what: "acked", id });
-    this.#acked = Math.max(this.#acked, from);
+    this.#acknowledged(from);
     return from;
   }
 
-  /** Pushes a message until it is acknowledged. */
-  #push(saying: Saying, tries: number): void {
+  #acknowledged(upTo: number): void {
+    for (const { name } of this.#updates.slice(this.#acked, upTo))
+      if (name !== null) this.#add({ at: this.#now(), what: "acked", id: name });
+    this.#acked = Math.max(this.#acked, upTo);
+  }
+
+  /** Pushes an update until it is acknowledged; the first ones are lost. */
+  #push(update: Update, lost: number, tries: number): void {
     let isOver = false;
     const again = (ms: number) => {
       if (isOver) return;
       isOver = true;
-      this.#later(ms, () => this.#push(saying, tries + 1));
+      this.#later(ms, () => this.#push(update, lost, tries + 1));
     };
+    const pause = againMs[Math.min(tries, againMs.length - 1)] ?? 0;
     this.#later(pushMsMax, () => again(0));
-    if (tries < saying.lost) return;
-    this.#deliver(saying).then(
+    if (tries < lost) return;
+    this.#deliver(update).then(
       (taken) => {
         if (taken) isOver = true;
-        else again(againMs[Math.min(tries, againMs.length - 1)] ?? 0);
+        else again(pause);
       },
-      () => again(againMs[Math.min(tries, againMs.length - 1)] ?? 0),
+      () => again(pause),
     );
   }
 
   /** One delivery; false: nobody was there to take it. */
-  async #deliver(saying: Saying): Promise<boolean> {
+  async #deliver(update: Update): Promise<boolean> {
     const life = this.#life();
     if (life === null || !life.isAlive) return false;
     try {
-      await life.runtime.ingest("slack", "default", [this.#event(saying)]);
+      await life.runtime.ingest("slack", "default", [update.event]);
     } catch (error) {
-      this.#refused(saying.id, error);
+      this.#refused(update, error);
       throw error;
     }
     if (!life.isAlive) return false;
-    this.#add({ at: this.#now(), what: "acked", id: saying.id });
+    if (update.name !== null) this.#add({ at: this.#now(), what: "acked", id: update.name });
     return true;
   }
 
-  #event({ id, chat, author, calls }: Saying): ChannelEvent {
-    const { channel, id: chatId, kind } = chats[chat] ?? chats[0] ?? never();
-    const mentions = calls && kind === "group" ? [{ id: "us", isSelf: true }] : [];
-    const message: Inbound = inboundSchema.parse({
-      channel,
-      chat: { id: chatId, kind },
-      id,
-      author: { id: author, name: author },
-      text: id,
-      mentions,
-    });
-    return { type: "message", message };
-  }
-
-  #refused(id: string, error: unknown): void {
+  #refused(update: Update | null, error: unknown): void {
     const code = error instanceof EarshotError ? error.code : String(error);
-    this.#add({ at: this.#now(), what: "refused", id, code });
+    this.#add({ at: this.#now(), what: "refused", id: update?.name ?? "", code });
   }
 
   #later(ms: number, work: () => void): void {
@@ -238,11 +274,35 @@ export class Platforms {
   #add = (entry: Entry) => this.#note(entry);
 }
 
+const nothing: SendReceipt = { messageIds: [] };
 /** Noted where it happened. */
 const ignored = () => undefined;
 
-function never(): never {
-  throw new Error("there is no such chat");
+function chatOf(number: number): Chat {
+  const chat = chats[number];
+  if (chat === undefined) throw new Error(`there is no chat ${number}`);
+  return chat;
+}
+
+function messageOf({ id, chat, author, text, calls }: Saying): ChannelEvent {
+  const { channel, id: chatId, kind } = chatOf(chat);
+  const message = inboundSchema.parse({
+    channel,
+    chat: { id: chatId, kind },
+    id,
+    author: { id: author, name: author },
+    text,
+    mentions: calls && kind === "group" ? [{ id: "us", isSelf: true }] : [],
+  });
+  return { type: "message", message };
+}
+
+function changeOf({ does, chat, id }: Change): ChannelEvent {
+  const { channel, id: chatId, kind } = chatOf(chat);
+  const place = { channel, account: "default", chat: { id: chatId, kind }, thread: null, id };
+  return does === "edit"
+    ? { type: "edit", edit: { ...place, text: "hello, again" } }
+    : { type: "delete", deletion: place };
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -14,12 +14,14 @@ import {
   parseConfig,
   scenarioConfig,
 } from "../../../src/domain/config/index.ts";
+import type { Route } from "../../../src/domain/message.ts";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import type { ScriptedRun } from "../../../src/domain/scenario/script.ts";
+import type { StreamLine } from "../../../src/domain/stream.ts";
 import { Disk } from "./disk.ts";
-import type { Ending, Entry, History } from "./history.ts";
+import { type Ending, type Entry, type History, nameOf, theEnd, type Written } from "./history.ts";
 import { Life } from "./life.ts";
-import { calmAt, configs, type Plan, type Step } from "./plan.ts";
+import { calmAt, chats, configs, type Plan, type Step } from "./plan.ts";
 import { Platforms } from "./platforms.ts";
 
 const startedAt = 1_763_700_000_000;
@@ -50,6 +52,8 @@ class Run {
   #config: EarshotConfig = configOf(0);
   #offset = 0;
   #downMs = 0;
+  /** Calls after which the next processes die. */
+  #kills: number[] = [];
   #lives = 0;
   #life: Life | null = null;
 
@@ -76,14 +80,15 @@ class Run {
     await this.#until(calmAt);
     this.#disk.heal();
     this.#platforms.heal();
-    this.#life?.spare();
+    this.#kills = [];
+    this.#starting?.spare();
     await this.#until(calmAt + calmMs / 2);
     // What its status complains about, its owner restarts.
     if (this.#life?.isAlive && this.#life.runtime.status().problem !== null)
       this.#life.die("restarted by its owner");
     await this.#until(calmAt + calmMs);
     const ending = await this.#ending();
-    this.#life?.die("the end");
+    this.#life?.die(theEnd);
     await this.#disk.store.close();
     return { entries: this.#entries, ending };
   }
@@ -107,15 +112,14 @@ class Run {
       config: this.#config,
       driver: this.#driver,
       outbound: (channel, now) => this.#platforms.outbound(channel, now),
-      onCommit: (rows, now) => {
-        const at = this.#clock.now();
-        if (rows.length > 0)
-          this.#entries.push({ at, what: "committed", life: life.number, now, rows });
-      },
-      onLine: (line) => this.#entries.push({ at: this.#clock.now(), what: "line", line }),
+      isConnected: this.#platforms.isConnected,
+      onCommit: (rows, now) => this.#committed(rows, life.number, now),
+      onLine: (line) => this.#lined(line),
       onDeath: (dead, why) => this.#buried(dead, why),
     });
     this.#entries.push({ at: this.#clock.now(), what: "begun", life: life.number });
+    const calls = this.#kills.shift();
+    if (calls !== undefined) life.killAfter(calls);
     life.start().then(
       () => {
         if (!life.isAlive) return;
@@ -130,6 +134,18 @@ class Run {
     this.#starting = life;
   }
 
+  #committed(rows: readonly Written[], life: number, now: number): void {
+    const at = this.#clock.now();
+    if (rows.length > 0) this.#entries.push({ at, what: "committed", life, now, rows });
+  }
+
+  #lined(line: StreamLine): void {
+    const at = this.#clock.now();
+    this.#entries.push({ at, what: "line", line });
+    if ("out" in line && line.out === "typing" && typeof line.chat === "string")
+      this.#entries.push({ at, what: "typing ordered", chat: line.chat, on: line.on === true });
+  }
+
   /** The process that is there, ready or not. */
   #starting: Life | null = null;
 
@@ -137,7 +153,7 @@ class Run {
     const at = this.#clock.now();
     this.#entries.push({ at, what: "ended", life: dead.number, why });
     this.#life = null;
-    if (why !== "the end") this.#clock.setTimer(at + this.#downMs, () => this.#begin());
+    if (why !== theEnd) this.#clock.setTimer(at + this.#downMs, () => this.#begin());
     this.#downMs = 0;
   }
 
@@ -146,6 +162,28 @@ class Run {
     switch (step.does) {
       case "say":
         this.#platforms.say(step);
+        break;
+      case "edit":
+      case "delete":
+        this.#platforms.change(step);
+        break;
+      case "hand over again":
+        this.#platforms.handOverAgain(step.count);
+        break;
+      case "disconnect":
+        this.#platforms.disconnect(step.channel, step.forMs);
+        break;
+      case "stale record":
+        this.#disk.writeStaleRecords((rows) => this.#committed(rows, 0, 0)).catch(ignored);
+        break;
+      case "abort":
+        runtime?.abortTurn(keyOf(step.chat), "somebody").catch(ignored);
+        break;
+      case "reset":
+        runtime?.resetSession(keyOf(step.chat), { wait: false }).catch(ignored);
+        break;
+      case "disengage":
+        runtime?.disengage(keyOf(step.chat)).catch(ignored);
         break;
       case "agent":
         this.#runs.push(step.run);
@@ -161,6 +199,7 @@ class Run {
         break;
       case "kill":
         this.#downMs = step.downMs;
+        this.#kills = [...step.next];
         this.#starting?.killAfter(step.calls);
         break;
       case "lose host":
@@ -206,10 +245,11 @@ class Run {
         type: decodeEvent(row).type,
       })),
       runs: await store.runs(),
-      outbox: outbox.map(({ id, conv, kind, state, doubts, error }) => ({
+      outbox: outbox.map(({ id, conv, kind, state, doubts, error, body }) => ({
         id,
         conv,
         kind,
+        message: markedIn(body),
         state,
         doubts,
         error,
@@ -267,10 +307,24 @@ class Run {
   }
 }
 
+/** The session key of a chat. */
+function keyOf(number: number): string {
+  const chat = chats[number];
+  const kind = chat?.kind === "direct" ? "direct" : `${chat?.channel}:group`;
+  return `agent:main:${kind}:${chat?.id}`;
+}
+
+/** The message that a row's reaction is on. */
+function markedIn(body: string): string | null {
+  const { route, message } = JSON.parse(body) as { route: Route; message?: string };
+  return message === undefined ? null : nameOf(route.chat.id, message);
+}
+
 const configOf = (number: number): EarshotConfig =>
   scenarioConfig({
     agents: { defaults: { driver: { kind: "scripted" } } },
     session: { dmScope: "per-peer" },
+    commands: { ownerAllowFrom: ["telegram:ann", "slack:bob"] },
     ...configs[number],
   });
 
