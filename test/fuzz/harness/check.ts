@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { changed, type Draw, type Frames } from "./mutate.ts";
-import { canary, type Seed, type Target } from "./target.ts";
+import { canary, type Log, type Seed, type Target } from "./target.ts";
 import { watched } from "./watchdog.ts";
 
 /** UTF-16 units of a refusal. */
@@ -25,7 +25,7 @@ const unprintable =
   /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]|\p{Cs}/u;
 
 /** Why a text may not be shown, or null. */
-export function unfit(text: string, secrets: readonly string[] = [canary]): string | null {
+function unfit(text: string, secrets: readonly string[] = [canary]): string | null {
   if (text.length > messageUnitsMax) return `is ${text.length} units long`;
   if (secrets.some((secret) => text.includes(secret))) return "holds a secret";
   const found = unprintable.exec(text);
@@ -60,20 +60,26 @@ export interface Problem {
 
 interface Reading {
   readonly result: unknown;
+  /** What was logged, a line each. */
+  readonly lines: readonly string[];
   readonly error: unknown;
   readonly micros: number;
 }
 
 async function readingOf(target: Target, frames: Frames): Promise<Reading> {
   const before = process.cpuUsage();
+  const lines: string[] = [];
+  const log: Log = (level, event, fields = {}) => {
+    lines.push([level, event, ...Object.values(fields).map(String)].join(" "));
+  };
   let [result, error]: [unknown, unknown] = [undefined, undefined];
   try {
-    result = await watched(`${target.name} ${described(frames)}`, () => target.read(frames));
+    result = await watched(`${target.name} ${described(frames)}`, () => target.read(frames, log));
   } catch (caught) {
     error = caught ?? new Error("nothing was thrown");
   }
   const { user, system } = process.cpuUsage(before);
-  return { result, error, micros: user + system };
+  return { result, lines, error, micros: user + system };
 }
 
 const described = (frames: Frames) =>
@@ -97,12 +103,18 @@ function refusalProblem(target: Target, frames: Frames, error: unknown): Problem
 /** What does not hold for one input, or null. */
 export async function problemOf(target: Target, frames: Frames): Promise<Problem | null> {
   const bytes = bytesOf(frames);
-  const { result, error, micros } = await readingOf(target, frames);
+  const { result, lines, error, micros } = await readingOf(target, frames);
   if (prototypeNames() !== clean || Reflect.get({}, "polluted") !== undefined)
     return { why: "changes a prototype", detail: prototypeNames() };
   if (error !== undefined) {
     const problem = refusalProblem(target, frames, error);
     if (problem !== null) return problem;
+  }
+  if (lines.length > frames.length + 64)
+    return { why: "logs the same again and again", detail: `${lines.length} lines` };
+  for (const line of lines) {
+    const wrong = unfit(line, target.secretsOf?.(frames));
+    if (wrong !== null) return { why: `its log ${wrong.slice(0, 20)}`, detail: wrong };
   }
   const unitsMax = (target.unitsMax ?? 65_536) + bytes * 32;
   if (unitsOf(result, unitsMax) > unitsMax)

@@ -191,14 +191,14 @@ const ofFrames: Readonly<Record<string, OfFrames>> = {
 function changedFrame(frame: Buffer, name: string, place: number, what: number): Buffer {
   const change = ofTrees[name];
   if (change === undefined) return (ofBytes[name] as OfBytes)(frame, place, what);
-  let tree: Node;
   try {
-    tree = treeOf(JSON.parse(frame.toString("utf8")));
+    const tree = treeOf(JSON.parse(frame.toString("utf8")));
+    return Buffer.from(textOf(change(tree, place % countOf(tree), what)));
   } catch (error) {
+    // It is not JSON, or nested so deep that only its bytes can be changed.
     if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
     return (ofBytes.flip as OfBytes)(frame, place, what);
   }
-  return Buffer.from(textOf(change(tree, place % countOf(tree), what)));
 }
 
 /** The frames with the changes made in order; of at most 2 MB in all. */

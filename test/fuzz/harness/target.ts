@@ -6,6 +6,12 @@ export interface Seed {
   readonly frames: Frames;
 }
 
+export type Log = (
+  level: string,
+  event: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => void;
+
 export interface Target {
   /** The name on the command line and of its folder in test/fuzz/finds. */
   readonly name: string;
@@ -14,10 +20,10 @@ export interface Target {
   /** Good inputs: each is read without an error. */
   readonly seeds: readonly Seed[];
   /**
-   * Reads one input and returns what came of it, with what was logged and answered.
+   * Reads one input and returns what came of it.
    * @throws only what `refuses` knows
    */
-  read(frames: Frames): unknown;
+  read(frames: Frames, log: Log): unknown;
   /** Whether this is the error that the parser declares for what it cannot read. */
   refuses(error: unknown): boolean;
   /** What no refusal may hold. @default `canary` */

@@ -1,0 +1,16 @@
+/** Inbound payloads of every channel, fuzzed: test/fuzz/harness/check.ts says what holds for each. */
+import { expect, test } from "vitest";
+import { channelRegistry } from "../../src/adapters/channels/index.ts";
+import { fuzzed } from "./harness/suite.ts";
+import { postedTargets } from "./targets/posted.ts";
+import { streamedTargets } from "./targets/streamed.ts";
+
+const targets = [...postedTargets, ...streamedTargets];
+fuzzed(targets, 20);
+
+test("every channel that reads what others wrote is fuzzed", () => {
+  const fuzzedIds = targets.map(({ name }) => name.replace(/-.*$/u, ""));
+  const { size } = channelRegistry([]);
+  expect(size).toBeGreaterThan(8);
+  for (const id of channelRegistry([]).keys()) expect(fuzzedIds).toContain(id);
+});
