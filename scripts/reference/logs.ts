@@ -169,6 +169,14 @@ export const logTable: readonly LogEvent[] = [
     ["whatsapp.body-unreadable", "Meta posted what is no JSON, which is skipped: error."],
     ["whatsapp.other-number", "Meta posted for another number of the app: phoneNumberId."],
     ["whatsapp.unreadable", "Meta posted something of an unknown form, which is skipped: what."],
+    [
+      "whatsapp-linked.intake-closed",
+      "Messages wait in the account's own store because the intake accepts nothing: error.",
+    ],
+    [
+      "whatsapp-linked.unreadable",
+      "A message could not be decrypted (what: cipher) or has an unknown form (what: content).",
+    ],
     ["matrix.encrypted", "Something was said in an encrypted room, and cannot be read: room."],
     [
       "matrix.event-unreadable",
@@ -240,6 +248,7 @@ export const logTable: readonly LogEvent[] = [
     ],
     ["bridge.update-refused", "An update of a bot could not be accepted and is skipped."],
     ["irc.event-refused", "A message could not be accepted and is skipped."],
+    ["whatsapp-linked.event-refused", "A message could not be accepted, and is skipped: error."],
     ["matrix.event-refused", "A message could not be accepted and is skipped."],
     [
       "matrix.cursor-unreadable",

@@ -41,6 +41,7 @@ import { createRoomViews, type RoomViews } from "./room-view/room-views.ts";
 import { createSearch, type Search } from "./search/search.ts";
 import { createSettings, type Settings } from "./setup/settings.ts";
 import { createSetup, type Setup } from "./setup/setup.ts";
+import { accountFolder } from "./state/account-folder.ts";
 import { version } from "./state/package-files.ts";
 import { searchFileOf, storePathOf } from "./state/state-dir.ts";
 import type { TokenReader } from "./state/token.ts";
@@ -261,7 +262,7 @@ function connectionsOf(
     ingest: (channel, account, events, options) =>
       runtime().ingest(channel, account, events, options),
     commands: config().commands.text ? menuCommands(extensionCommands(ports)) : [],
-    folderOf: (channel, account) => join(stateDir, "channels", channel, account),
+    folderOf: (channel, account) => accountFolder(stateDir, channel, account),
     loadCursor: (channel, account, identity) => store.cursor(channel, account, identity),
     events,
     onChange: (channel, account) => runtime().connectionChanged(channel, account),

@@ -13,6 +13,7 @@ import { signalChannel } from "./signal/channel.ts";
 import { slackChannel } from "./slack/channel.ts";
 import { telegramChannel } from "./telegram/channel.ts";
 import { whatsappChannel } from "./whatsapp/channel.ts";
+import { whatsappLinkedChannel } from "./whatsapp-linked/channel.ts";
 import { xmppChannel } from "./xmpp/channel.ts";
 
 /** Channels that need nothing but their config. */
@@ -23,6 +24,7 @@ export const platformChannels: readonly ChannelDefinition[] = [
   discordChannel as ChannelDefinition,
   slackChannel as ChannelDefinition,
   whatsappChannel as ChannelDefinition,
+  whatsappLinkedChannel as ChannelDefinition,
   xmppChannel as ChannelDefinition,
   signalChannel as ChannelDefinition,
   imessageChannel as ChannelDefinition,

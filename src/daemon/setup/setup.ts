@@ -149,7 +149,7 @@ export function createSetup(ports: SetupPorts): Setup {
         throw new EarshotError("EAR_USAGE", `Cannot try ${id}: it has nothing to enter here`);
       const before = config().channels[id]?.accounts?.[accountId];
       const tried = accountToTry(definition.setup, { fields, accountId, before });
-      const found = await identifyAccount(definition, accountId, tried, signal);
+      const found = await identifyAccount(definition, accountId, tried, signal, stateDir);
       return { id: found?.id ?? "", name: found?.name ?? "", notes: [...(found?.notes ?? [])] };
     },
     async plan(answers) {

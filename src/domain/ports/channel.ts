@@ -214,8 +214,29 @@ export interface ChannelAccount {
   downloadMedia?(attachmentId: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /** Handles what the platform posts to `/hooks/<channel>/<account>`, where it does. */
   readonly hook?: ChannelHook;
+  /**
+   * Makes this account a device of an account of the platform, which a person confirms there; may take
+   * minutes. A gateway that waits for it connects by itself. Absent: there is nothing to confirm.
+   */
+  link?(request: LinkRequest): Promise<ChannelIdentity>;
   /** A live check for `earshot doctor` and for setting up: the bot's own identity. */
   identify?(signal: AbortSignal): Promise<ChannelIdentity>;
+}
+
+/** What a person types or scans on the platform to confirm a device. A secret: only the caller shows it. */
+export interface LinkSecret {
+  readonly kind: "code" | "picture";
+  /** The code as it is typed, or what the picture says. */
+  readonly text: string;
+}
+
+export interface LinkRequest {
+  readonly way: LinkSecret["kind"];
+  /** Called again when a new one takes the place of an old one. */
+  show(secret: LinkSecret): void;
+  /** Link it although it is linked: no gateway of this account may run. */
+  readonly again: boolean;
+  readonly signal: AbortSignal;
 }
 
 /** How a platform counts a text: in UTF-16 units, in code points, or in bytes of UTF-8. */

@@ -121,6 +121,11 @@ export class Person {
     return proto.Message.decode(unpadRandomMax16(plain));
   }
 
+  /** As a phone that was set up from the start: the next message begins another session. */
+  forget(device: string): Promise<void> {
+    return this.#signal.deleteSession([device]);
+  }
+
   async #begin(device: string, { registrationId, identity, signed, single }: Bundle) {
     await this.#signal.injectE2ESession({
       jid: device,

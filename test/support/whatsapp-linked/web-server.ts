@@ -136,9 +136,8 @@ export class WebServer implements Directory {
 
   /** Somebody types a code into the phone of the number. */
   async enter(number: string, code: string): Promise<void> {
-    const pairing = this.#codes.get(number);
-    if (pairing === undefined) throw new Error("nobody asked for a code");
-    const notification = await pairing.entered(code);
+    await this.until(() => this.#codes.has(number));
+    const notification = await (this.#codes.get(number) as CodePairing).entered(code);
     for (const { line } of this.#unlinked) line.send(notification);
   }
 
@@ -228,6 +227,10 @@ export class WebServer implements Directory {
       const linked = this.devices.find((one) => one.line === line) as Device;
       if (!isCountersigned(this.owner, linked, iq)) throw new Error("a wrong signature");
       line.send(node("stream:error", { code: "515" }));
+      line.cut();
+    } else if (asked?.tag === "remove-companion-device") {
+      this.devices.splice(this.devices.indexOf(device), 1);
+      line.send(resultOf(iq));
       line.cut();
     } else if (asked?.tag === "link_code_companion_reg") {
       const number = (asked.attrs.jid as string).split("@")[0] as string;

@@ -8,6 +8,7 @@ import { type ChannelAccount, defineChannel } from "../../../domain/ports/index.
 import { whatsappTextLimit } from "../shared/whatsapp-marks.ts";
 import { type LinkedAccountConfig, linkedAccountSchema } from "./config.ts";
 import { type LinkedLink, receive } from "./gateway.ts";
+import { identityOf, linkAccount } from "./link.ts";
 import { channelId } from "./normalise.ts";
 import { createLinkedOutbound } from "./outbound.ts";
 import { groupServer, jidOf } from "./people.ts";
@@ -57,6 +58,8 @@ export const whatsappLinkedChannel = defineChannel<LinkedAccountConfig>({
     return {
       start: (signal) => receive(context, link, signal),
       outbound: createLinkedOutbound(context, link),
+      link: (request) => linkAccount(context, request),
+      identify: () => identityOf(context),
       async membership({ chat }) {
         const group = await link.live?.groups.of(chat.id);
         if (group === null || group === undefined)

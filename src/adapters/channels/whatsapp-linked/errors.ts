@@ -10,6 +10,8 @@ const command = "earshot channels link whatsapp-linked";
 /** WhatsApp asks to connect again; it is no failure. */
 export const restartCode = 515;
 
+export const loggedOutCode = 401;
+
 const ends: Readonly<Record<number, string>> = {
   401: `WhatsApp has logged this device out. Link it again: ${command}`,
   403: "WhatsApp has blocked this number. Open WhatsApp on the phone: it says for how long and why",

@@ -12,7 +12,7 @@ import { pauseFor } from "../../../domain/ports/pause.ts";
 import type { LinkedAccountConfig } from "./config.ts";
 import { type Connection, connect } from "./connection.ts";
 import { Delivery } from "./delivery.ts";
-import { endError, notLinked, otherNumber, restartCode } from "./errors.ts";
+import { endError, loggedOutCode, notLinked, otherNumber, restartCode } from "./errors.ts";
 import { LinkedGroups } from "./groups.ts";
 import { type Baileys, loadBaileys } from "./library.ts";
 import { channelId, type Receiver } from "./normalise.ts";
@@ -124,13 +124,14 @@ class Run {
     this.wasLive = false;
     this.pauseMs = null;
     const creds = this.#store.creds();
-    if (!isLinked(creds)) {
+    if (!isLinked(creds) || this.#store.isHeld(this.#context.clock.now())) {
       this.pauseMs = lookMs;
       return notLinked();
     }
     const { number } = this.#context.config;
     const { user } = jidOf(creds.me.id);
     if (user !== number) return otherNumber(user, number);
+    if (this.#store.hasEnded()) return endError(loggedOutCode);
     await this.#identify(creds.me);
     this.#delivery.wake();
     const connection = this.#connect(creds);
@@ -139,6 +140,7 @@ class Run {
     if (this.#signal.aborted) stop();
     try {
       const code = await connection.ended;
+      if (code === loggedOutCode) this.#store.end();
       return code === restartCode ? null : endError(code);
     } finally {
       this.#signal.removeEventListener("abort", stop);

@@ -6,10 +6,11 @@
  * are stored in one commit, before its arrival is acknowledged to WhatsApp. One file for each account, readable
  * by earshot's user only.
  */
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { AuthenticationCreds, SignalDataSet, SignalKeyStore } from "baileys";
 import { limits } from "../../../domain/limits.ts";
+import type { Millis } from "../../../domain/message.ts";
 import {
   type Database,
   loadDriver,
@@ -66,6 +67,11 @@ export class LinkedStore {
     });
   }
 
+  /** Whether an account has been linked, or tried to. */
+  static isThere(folder: string): boolean {
+    return existsSync(join(folder, fileName));
+  }
+
   close(): void {
     this.#statements.clear();
     if (this.#database.isOpen) this.#database.close();
@@ -83,6 +89,24 @@ export class LinkedStore {
   /** Forgets the device, its keys and what it has of messages. */
   clear(): void {
     this.#write(() => this.#database.exec("DELETE FROM key; DELETE FROM inbox; DELETE FROM sent"));
+  }
+
+  /** A daemon keeps away until then, ms since the epoch; null: it may connect. */
+  holdUntil(at: Millis | null): void {
+    this.#write(() => (at === null ? this.#delete("hold", "") : this.#put("hold", "", at)));
+  }
+
+  isHeld(now: Millis): boolean {
+    return Number(this.#value("hold", "") ?? 0) > now;
+  }
+
+  /** WhatsApp does not accept this device any more. */
+  end(): void {
+    this.#write(() => this.#put("ended", "", true));
+  }
+
+  hasEnded(): boolean {
+    return this.#value("ended", "") === true;
   }
 
   /** For the library. Every call of `set` is one commit. */

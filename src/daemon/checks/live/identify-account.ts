@@ -8,6 +8,7 @@ import { createSystemClock } from "../../../adapters/system/clock.ts";
 import { createRandom } from "../../../adapters/system/ids.ts";
 import { accountFields } from "../../../domain/config/daemon/channels.ts";
 import type { ChannelDefinition, ChannelIdentity } from "../../../domain/ports/index.ts";
+import { accountFolder } from "../../state/account-folder.ts";
 
 /**
  * The account's identity on the platform; undefined if the channel cannot ask for it.
@@ -18,6 +19,7 @@ export async function identifyAccount(
   accountId: string,
   config: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
+  stateDir?: string,
 ): Promise<ChannelIdentity | undefined> {
   const own = Object.entries(config).filter(([name]) => !Object.hasOwn(accountFields, name));
   const opened = definition.open({
@@ -25,6 +27,7 @@ export async function identifyAccount(
     config: definition.accountSchema.parse(Object.fromEntries(own)),
     clock: createSystemClock(),
     random: createRandom(),
+    ...(stateDir !== undefined && { folder: accountFolder(stateDir, definition.id, accountId) }),
     log: () => undefined,
     deliver: async () => undefined,
     loadCursor: async () => null,

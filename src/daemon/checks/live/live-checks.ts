@@ -92,14 +92,14 @@ function agentChecks({ config, drivers }: LiveSubject): LiveCheck[] {
   });
 }
 
-function accountChecks({ config, channels }: LiveSubject): LiveCheck[] {
+function accountChecks({ config, channels, stateDir }: LiveSubject): LiveCheck[] {
   return Object.entries(config.channels).flatMap(([id, channel]) => {
     const definition = channels.get(id);
     if (definition === undefined || definition.local) return [];
     return accountsOf(channel).map(([account, own]) => ({
       check: pathText(["channels", id, "accounts", account]),
       async run(signal: AbortSignal): Promise<readonly TryResult[]> {
-        const found = await identifyAccount(definition, account, own, signal);
+        const found = await identifyAccount(definition, account, own, signal, stateDir);
         const says = found === undefined ? "configured" : `is ${found.name} (${found.id}) there`;
         const notes = (found?.notes ?? []).map(
           (note) => ({ state: "warning", says: note }) as const,

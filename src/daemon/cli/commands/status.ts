@@ -30,6 +30,7 @@ import { stateInk } from "../output/colors.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 import { screenColumns } from "../output/wrap.ts";
 import { addAddChannel } from "../setup/add-channel.ts";
+import { addLinkChannel } from "../setup/link-channel.ts";
 import { addConnectAgain } from "./retry.ts";
 
 interface StatusAnswer extends RuntimeStatus {
@@ -75,6 +76,7 @@ export function addStatusCommands(program: Command): void {
     .option("--json", "print JSON")
     .action(action(channels));
   addAddChannel(group);
+  addLinkChannel(group);
   addConnectAgain(group);
 }
 
