@@ -296,6 +296,7 @@ export const logTable: readonly LogEvent[] = [
     ["reaction.failed", "A reaction was not added."],
     ["typing.failed", "A typing indicator was not shown."],
     ["webchat.socket-error", "The socket of a webchat failed."],
+    ["whatsapp-linked.group-unknown", "The name of a group could not be read: why."],
   ),
 ];
 

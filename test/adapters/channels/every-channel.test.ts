@@ -4,6 +4,7 @@
  * EARSHOT_STORM=full three minutes over a thousand rooms, as `.ci/run` does it.
  */
 import { expect, inject, onTestFinished, test } from "vitest";
+import { accountFolder } from "../../../src/daemon/state/account-folder.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { discordPlatform } from "../../support/every-channel/discord.ts";
 import { imessagePlatform } from "../../support/every-channel/imessage.ts";
@@ -15,6 +16,7 @@ import { slackPlatform } from "../../support/every-channel/slack.ts";
 import { storm } from "../../support/every-channel/storm.ts";
 import { telegramPlatform } from "../../support/every-channel/telegram.ts";
 import { whatsappPlatform } from "../../support/every-channel/whatsapp.ts";
+import { linkedPlatform } from "../../support/every-channel/whatsapp-linked.ts";
 import { xmppPlatform } from "../../support/every-channel/xmpp.ts";
 import { missingPackages } from "../../support/irc/ircd.ts";
 import { missingProsody } from "../../support/xmpp/prosody.ts";
@@ -32,13 +34,16 @@ test("every reply is in the room of its line, none is lost, none is doubled unle
   opened.push(await slackPlatform(roomsOf(10, 150)));
   opened.push(await discordPlatform(roomsOf(10, 150)));
   opened.push(await whatsappPlatform(roomsOf(10, 150)));
+  const stateDir = newFolder();
+  const keys = accountFolder(stateDir, "whatsapp-linked", "default");
+  opened.push(await linkedPlatform(roomsOf(5, 40), keys));
   opened.push(await signalPlatform(roomsOf(10, 120)));
   opened.push(await imessagePlatform(roomsOf(10, 50)));
   opened.push(await matrixPlatform(roomsOf(10, 50)));
   if (missingProsody === "") opened.push(await xmppPlatform(roomsOf(5, 40)));
   if (missingPackages("inspircd") === "") opened.push(await ircPlatform(roomsOf(5, 40)));
   const report = await storm({
-    stateDir: newFolder(),
+    stateDir,
     platforms: opened,
     workers: 1,
     seed,

@@ -17,6 +17,8 @@ export class Device {
   readonly jid: string;
   readonly lidJid: string;
   line: Line | null = null;
+  /** A device that has just logged in gets nothing until it asks for it. */
+  isActive = false;
   /** What waits for an acknowledgement, by id. */
   readonly waiting = new Map<string, BinaryNode>();
   #registrationId = 0;
@@ -88,11 +90,12 @@ export class Device {
   /** Delivers now, or when it is back. */
   deliver(stanza: BinaryNode): void {
     this.waiting.set(stanza.attrs.id as string, stanza);
-    this.line?.send(stanza);
+    if (this.isActive) this.line?.send(stanza);
   }
 
   /** What it missed, marked as such, and how much that was. */
   sendMissed(): void {
+    this.isActive = true;
     for (const stanza of this.waiting.values())
       this.line?.send({ ...stanza, attrs: { ...stanza.attrs, offline: "0" } });
     this.line?.send(

@@ -14,17 +14,20 @@ import { WebServer } from "./web-server.ts";
 
 const preKeyCount = 30;
 
-/** A server, and a device of its owner's with the keys in a folder, as if linked yesterday. */
-export async function startLinked() {
+/**
+ * A server, and a device of its owner's with the keys in a folder, as if linked yesterday.
+ * @param at the folder; absent: one of its own
+ */
+export async function startLinked(at?: string) {
   const owner = new Person("15550100000", "90000000", "Scout");
   const server = new WebServer(owner);
   await server.up();
   const device = server.addDevice(7);
-  const folder = await mkdtemp(join(tmpdir(), "earshot-linked-"));
+  const folder = at ?? (await mkdtemp(join(tmpdir(), "earshot-linked-")));
   const secrets = await seed(folder, server, device);
   const close = async () => {
     await server.down();
-    await rm(folder, { recursive: true, force: true });
+    if (at === undefined) await rm(folder, { recursive: true, force: true });
   };
   return { server, owner, device, folder, secrets, config: configOf(server), close };
 }

@@ -202,6 +202,7 @@ export class WebServer implements Directory {
     device.line?.send(node("stream:error", {}, [node("conflict", { type: "replaced" })]));
     device.line?.cut();
     device.line = line;
+    device.isActive = false;
     const t = String(Math.floor(Date.now() / 1_000));
     line.send(node("success", { t, lid: device.lidJid }));
     return device;

@@ -67,8 +67,8 @@ export function connect(parts: Parts, events: ConnectionEvents): Connection {
       return sent === null ? undefined : baileys.proto.Message.decode(sent);
     },
   });
-  // Before the library's own listeners.
-  socket.ws.prependListener("CB:message", (stanza: BinaryNode) => inbox.expect(stanza));
+  inOrder(socket.ws, "CB:message", (stanza) => inbox.expect(stanza));
+  // Before the library's own listener.
   socket.ws.prependListener("CB:notification", (stanza: BinaryNode) => groups.changed(stanza));
   const line = socket.ws as unknown as { readonly socket: { terminate(): void } | null };
   let end = (_code: number | null): void => undefined;
@@ -92,6 +92,24 @@ export function connect(parts: Parts, events: ConnectionEvents): Connection {
       clearTimeout(limit);
     },
   };
+}
+
+type Listener = (stanza: BinaryNode) => unknown;
+
+/**
+ * One stanza after the other: the library reads several at once, and what somebody writes first could come
+ * second. What was missed (`offline`) would have a queue of its own; here all have the same.
+ */
+function inOrder(line: WASocket["ws"], event: string, before: (stanza: BinaryNode) => void): void {
+  const listeners = line.listeners(event) as Listener[];
+  line.removeAllListeners(event);
+  let last: Promise<unknown> = Promise.resolve();
+  line.on(event, ({ attrs: { offline: _, ...attrs }, ...rest }: BinaryNode) => {
+    const stanza = { ...rest, attrs };
+    before(stanza);
+    // The library has a handler of its own for what goes wrong.
+    last = last.then(() => Promise.allSettled(listeners.map((listener) => listener(stanza))));
+  });
 }
 
 function codeOf(error: unknown): number | null {

@@ -15,7 +15,7 @@ import { Delivery } from "./delivery.ts";
 import { endError, loggedOutCode, notLinked, otherNumber, restartCode } from "./errors.ts";
 import { LinkedGroups } from "./groups.ts";
 import { type Baileys, loadBaileys } from "./library.ts";
-import { channelId, type Receiver } from "./normalise.ts";
+import type { Receiver } from "./normalise.ts";
 import { jidOf, LinkedPeople } from "./people.ts";
 import { LinkedStore } from "./store.ts";
 
@@ -182,7 +182,7 @@ class Run {
         onQr: () => undefined,
         onPaired: () => undefined,
         onStored: () => this.#delivery.wake(),
-        onUnreadable: () => log("warn", `${channelId}.unreadable`, { what: "cipher" }),
+        onUnreadable: () => log("warn", "whatsapp-linked.unreadable", { what: "cipher" }),
       },
     );
     return connection;
@@ -194,7 +194,7 @@ class Run {
       return (await this.#groups.of(id))?.subject ?? null;
     } catch (error) {
       const why = error instanceof Error ? error.message : "unknown";
-      this.#context.log("debug", `${channelId}.group-unknown`, { why });
+      this.#context.log("debug", "whatsapp-linked.group-unknown", { why });
       return null;
     }
   }

@@ -69,6 +69,8 @@ const silentParts: ReadonlySet<string> = new Set([
   "senderKeyDistributionMessage",
   "fastRatchetKeySenderKeyDistributionMessage",
   "messageContextInfo",
+  // Only announces the files that come next.
+  "albumMessage",
 ]);
 
 /** The event of a message; null: it is none for a conversation. */
@@ -126,6 +128,7 @@ function inboundOf(
   const { text, attachments, context, isKnown } = read;
   const verbatim = verbatimIn(text);
   const { people } = receiver;
+  const album = content.messageContextInfo?.messageAssociation?.parentMessageKey?.id;
   people.heard.set(`${place.chat.id} ${key.id}`, {
     authorId: author.id,
     isSelf: author.isSelf,
@@ -142,6 +145,7 @@ function inboundOf(
     attachments: [...attachments],
     explicitOnly: !isKnown,
     sentAt: messageTimestamp * 1_000,
+    ...(album !== undefined && attachments.length > 0 && { groupId: album }),
     ...(context?.isForwarded === true && { forwarded: true }),
     ...(verbatim.length > 0 && { verbatim }),
   };

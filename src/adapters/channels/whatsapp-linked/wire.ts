@@ -80,6 +80,10 @@ export const contentSchema = z.object({
   pollCreationMessage: maybe(pollSchema),
   pollCreationMessageV2: maybe(pollSchema),
   pollCreationMessageV3: maybe(pollSchema),
+  /** Which album a file is of. */
+  messageContextInfo: maybe(
+    z.object({ messageAssociation: maybe(z.object({ parentMessageKey: maybe(keySchema) })) }),
+  ),
   reactionMessage: maybe(
     z.object({ key: keySchema, text: maybe(z.string().max(limits.emojiUnitsMax)) }),
   ),

@@ -15,6 +15,7 @@ import { slack } from "./slack.ts";
 import { telegram } from "./telegram.ts";
 import { webhook } from "./webhook.ts";
 import { whatsapp } from "./whatsapp.ts";
+import { whatsappLinked } from "./whatsapp-linked.ts";
 import { xmpp } from "./xmpp.ts";
 
 const columns: readonly (readonly [name: string, channel: string, column: Column])[] = [
@@ -22,6 +23,7 @@ const columns: readonly (readonly [name: string, channel: string, column: Column
   ["discord", "discord", discord],
   ["slack", "slack", slack],
   ["whatsapp", "whatsapp", whatsapp],
+  ["whatsapp-linked", "whatsapp-linked", whatsappLinked],
   ["signal", "signal", signal],
   ["imessage, imsg", "imessage", imsg],
   ["imessage, BlueBubbles", "imessage", blueBubbles],

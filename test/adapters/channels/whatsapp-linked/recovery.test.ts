@@ -56,6 +56,25 @@ test.each([
   expect(await open().ended()).toMatchObject({ message: expect.stringMatching(says) });
 });
 
+test("what several people said while it was away comes in its order, and before what is said now", async () => {
+  const { server, device, ann, open, say } = await rig();
+  const first = open();
+  await first.live();
+  await first.message(await say("before"));
+  await first.stop();
+  const texts = ["one", "two", "three", "four"];
+  const people = texts.map((text, n) => server.person(`1555010800${n}`, `9000800${n}`, text));
+  const kitchen = server.group("kitchen", [server.owner, ann, ...people]);
+  for (const [n, conversation] of texts.entries()) {
+    const by = people[n] ?? ann;
+    await speak(server, device, { by, in: kitchen, message: { conversation } });
+  }
+  const second = open();
+  await server.until(() => device.line !== null);
+  await second.message(await say("now"));
+  expect(second.messages().map(({ text }) => text)).toEqual([...texts, "now"]);
+});
+
 test("what was acknowledged before a crash is delivered after it", async () => {
   const { server, device, open, say } = await rig();
   const first = open();
