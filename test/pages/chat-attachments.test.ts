@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { builtPages } from "../support/built/files.ts";
 import { type DaemonProcess, startProcess } from "../support/daemon/daemon-process.ts";
 import { violations } from "../support/pages/axe.ts";
@@ -49,10 +49,12 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     daemon = await startProcess(stateDir, builtPages);
   }, 120_000);
   afterAll(async () => {
-    await closeContexts();
     await daemon?.kill();
     rmSync(stateDir, { recursive: true, force: true });
   });
+
+  // What is not looked at goes on drawing all that the others say.
+  afterEach(closeContexts);
 
   async function open(options: PageOptions = {}) {
     const opened = await openPage(browser, options);

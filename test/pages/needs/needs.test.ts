@@ -11,8 +11,15 @@ import { violations } from "../../support/pages/axe.ts";
 import { haveChromium, type PageOptions } from "../../support/pages/chromium.ts";
 import { outsideWindow } from "../../support/pages/page-checks.ts";
 import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
+import { rounds } from "../../support/rounds.ts";
 import { startModelServer } from "../../support/servers/openai.ts";
 
+/** Each width and each colour; in the longer runs each width in each colour. */
+const looks = ([1_440, 390] as const).flatMap((width) =>
+  (["light", "dark"] as const)
+    .filter((colorScheme) => rounds(0, 1) > 0 || (width === 390) === (colorScheme === "dark"))
+    .map((colorScheme) => ({ width, colorScheme })),
+);
 const hostile = '<img src=x onerror="alert(1)"> \u202eevil';
 
 describe.skipIf(!haveChromium)("needs you", () => {
@@ -67,19 +74,18 @@ describe.skipIf(!haveChromium)("needs you", () => {
 
   test("Health lists each with its buttons, wide and narrow, light and dark", async () => {
     const daemon = await daemonWithRefused("Kitchen", hostile.repeat(5), "Shed");
-    for (const width of [1_440, 390])
-      for (const colorScheme of ["light", "dark"] as const) {
-        const page = await open(daemon, "/health", { width, colorScheme });
-        const needs = page.getByRole("region", { name: "Needs you" }).locator(".need");
-        await soon(() => needs.count()).toBe(3);
-        await tab(page, /^Health\s+3\s+things need you$/).waitFor();
-        expect(await violations(page, "everything")).toEqual([]);
-        expect(await outsideWindow(page)).toEqual([]);
-        if (process.env.EARSHOT_SHOTS !== undefined)
-          await page.screenshot({
-            path: `${process.env.EARSHOT_SHOTS}-${width}-${colorScheme}.png`,
-          });
-      }
+    for (const { width, colorScheme } of looks) {
+      const page = await open(daemon, "/health", { width, colorScheme });
+      const needs = page.getByRole("region", { name: "Needs you" }).locator(".need");
+      await soon(() => needs.count()).toBe(3);
+      await tab(page, /^Health\s+3\s+things need you$/).waitFor();
+      expect(await violations(page, "everything")).toEqual([]);
+      expect(await outsideWindow(page)).toEqual([]);
+      if (process.env.EARSHOT_SHOTS !== undefined)
+        await page.screenshot({
+          path: `${process.env.EARSHOT_SHOTS}-${width}-${colorScheme}.png`,
+        });
+    }
     const page = await open(daemon, "/health");
     const kitchen = page.locator(".need", { hasText: "A group is not on the list: Kitchen" });
     await kitchen.getByRole("button", { name: "Ignore" }).focus();
@@ -100,34 +106,33 @@ describe.skipIf(!haveChromium)("needs you", () => {
       "}",
     ];
     await writeFile(join(daemon.stateDir, "earshot.json5"), lines.join("\n"));
-    for (const width of [1_440, 390])
-      for (const colorScheme of ["light", "dark"] as const) {
-        const page = await open(daemon, "/health", { width, colorScheme });
-        const need = page.locator(".need", { hasText: "The config file was refused" });
-        const show = need.getByRole("button", { name: "Show the line" });
-        await show.waitFor();
-        expect(await need.locator(".excerpt").isVisible()).toBe(false);
-        await show.focus();
-        await page.keyboard.press("Enter");
-        const hide = need.getByRole("button", { name: "Hide the line", expanded: true });
-        await hide.waitFor();
-        const shown = need.locator(".excerpt li");
-        expect(await shown.count()).toBe(5);
-        const text = (await shown.allTextContents()).join("\n");
-        expect(text).toContain("<img src=x");
-        expect(text).toContain("botToken: [redacted]");
-        expect(text).not.toContain("a secret");
-        expect(await need.locator("mark").textContent()).toContain("agents: 7");
-        expect(await violations(page, "everything")).toEqual([]);
-        expect(await outsideWindow(page)).toEqual([]);
-        if (process.env.EARSHOT_SHOTS !== undefined)
-          await page.screenshot({
-            path: `${process.env.EARSHOT_SHOTS}-line-${width}-${colorScheme}.png`,
-          });
-        await page.keyboard.press("Enter");
-        await show.waitFor();
-        await page.context().close();
-      }
+    for (const { width, colorScheme } of looks) {
+      const page = await open(daemon, "/health", { width, colorScheme });
+      const need = page.locator(".need", { hasText: "The config file was refused" });
+      const show = need.getByRole("button", { name: "Show the line" });
+      await show.waitFor();
+      expect(await need.locator(".excerpt").isVisible()).toBe(false);
+      await show.focus();
+      await page.keyboard.press("Enter");
+      const hide = need.getByRole("button", { name: "Hide the line", expanded: true });
+      await hide.waitFor();
+      const shown = need.locator(".excerpt li");
+      expect(await shown.count()).toBe(5);
+      const text = (await shown.allTextContents()).join("\n");
+      expect(text).toContain("<img src=x");
+      expect(text).toContain("botToken: [redacted]");
+      expect(text).not.toContain("a secret");
+      expect(await need.locator("mark").textContent()).toContain("agents: 7");
+      expect(await violations(page, "everything")).toEqual([]);
+      expect(await outsideWindow(page)).toEqual([]);
+      if (process.env.EARSHOT_SHOTS !== undefined)
+        await page.screenshot({
+          path: `${process.env.EARSHOT_SHOTS}-line-${width}-${colorScheme}.png`,
+        });
+      await page.keyboard.press("Enter");
+      await show.waitFor();
+      await page.context().close();
+    }
   });
 
   test("a failing agent is tried again by keyboard: first it says why not, then the entry ends", async () => {
