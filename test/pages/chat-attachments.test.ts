@@ -182,7 +182,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     const large = { ...words("large.bin", ""), buffer: Buffer.alloc(maxBytes + 1) };
     await chooser(page).setInputFiles([large]);
     await soon(() => note.textContent()).toBe(
-      "large.bin has 300 kB; a file may have 300 kB (media.maxBytes).",
+      "large.bin is 300 kB. The limit is 300 kB (media.maxBytes).",
     );
     expect(await note.getAttribute("role")).toBe("alert");
     await chooser(page).setInputFiles([words("empty.txt", "")]);
@@ -190,7 +190,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     const many = Array.from({ length: 18 }, (_, n) => words(`${n}.txt`, `number ${n}`));
     await chooser(page).setInputFiles(many);
     await soon(() => note.textContent()).toBe(
-      "A message may have 16 files; 2 more were not attached.",
+      "A message can have 16 files. 2 more were not attached.",
     );
     await soon(() => there(page).count()).toBe(16);
     await chooser(page).setInputFiles([
@@ -220,7 +220,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
       await route.continue();
     });
     await chooser(page).setInputFiles([words("slow.txt", "came slowly")]);
-    await page.getByRole("progressbar", { name: "slow.txt on its way" }).waitFor();
+    await page.getByRole("progressbar", { name: "Uploading slow.txt" }).waitFor();
     await textbox(page).fill("wait for it");
     await textbox(page).press("Enter");
     await page.getByText("Sends when the file is there").waitFor();
@@ -286,7 +286,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
       .waitFor();
     await chooser(page).setInputFiles([words("meanwhile.txt", "while nobody was there")]);
     await page.getByRole("button", { name: "Try again" }).waitFor();
-    expect(await chips(page).textContent()).toContain("earshot does not answer.");
+    expect(await chips(page).textContent()).toContain("earshot is not responding.");
     await textbox(page).fill("after the end");
     await send(page);
     await page.getByText("Sends when the file is there").waitFor();
@@ -379,10 +379,10 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
       const files = "**/api/webchat/uploads/*";
       await page.route(files, (route) => route.abort());
       await save.click();
-      await soon(() => save.textContent()).toContain("earshot does not answer");
+      await soon(() => save.textContent()).toContain("earshot is not responding");
       taken.release();
       await mine.getByText("engage dm").waitFor();
-      expect(await save.textContent()).toContain("earshot does not answer");
+      expect(await save.textContent()).toContain("earshot is not responding");
       await page.unroute(files);
       const [saved] = await Promise.all([page.waitForEvent("download"), save.click()]);
       expect(saved.suggestedFilename()).toBe("notes.txt");
@@ -390,7 +390,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     },
   );
 
-  test("a file that is not kept any more says so", async () => {
+  test("a file that is no longer stored says so", async () => {
     const { page } = await open();
     await chooser(page).setInputFiles([words("old.txt", "old words"), { ...hat, name: "old.png" }]);
     await soon(() => there(page).count()).toBe(2);
@@ -403,7 +403,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     await page.reload();
     const mine = line(page, "these will go");
     await mine.getByRole("button", { name: "Save old.txt" }).click();
-    await mine.getByText("not kept any more").waitFor();
+    await mine.getByText("no longer stored").waitFor();
     // The picture's place is a chip like any other.
     await mine.getByRole("button", { name: "Save old.png" }).waitFor();
   });

@@ -95,7 +95,7 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
     await soon(() => answers(page).count()).toBeGreaterThanOrEqual(3);
     rig.forgive("ERR_");
     await daemon.stop();
-    await page.getByText(/^Reconnecting, try/).waitFor();
+    await page.getByText(/^Reconnecting, attempt/).waitFor();
     await textbox(page).fill("while it was away");
     await textbox(page).press("Enter");
     await daemon.start();

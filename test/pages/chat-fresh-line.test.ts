@@ -86,11 +86,11 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
     const save = mine.getByRole("button", { name: /Save notes\.txt/ });
     await save.focus();
     await page.keyboard.press("Enter");
-    await soon(() => save.textContent()).toContain("earshot does not answer");
+    await soon(() => save.textContent()).toContain("earshot is not responding");
     await take(opened);
     expect(await theSame(parts)).toEqual(before);
     expect(await theSame(mine)).toEqual([1]);
-    expect(await save.textContent()).toContain("earshot does not answer");
+    expect(await save.textContent()).toContain("earshot is not responding");
     expect(await hasFocus(save)).toBe(true);
   });
 

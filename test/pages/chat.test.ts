@@ -72,7 +72,7 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     // The browser reports the refused connections; that is the fault we made.
     rig.forgive("WebSocket");
     server.cut({ refuse: true });
-    await page.getByText(/^Reconnecting, try/).waitFor();
+    await page.getByText(/^Reconnecting, attempt/).waitFor();
     for (const text of ["one", "two", "three"]) {
       await page.getByLabel("Message to Scout").fill(text);
       await page.keyboard.press("Enter");

@@ -67,7 +67,7 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
     expect(seen).toContainEqual(expect.objectContaining({ name: roomKey, definition }));
     expect(JSON.stringify(seen)).not.toContain(canary);
     expect(await page.locator(".shared").textContent()).toContain(
-      `shared with the page of ${inspector.origin}`,
+      `sent to the page of ${inspector.origin}`,
     );
     expect(await page.locator(".shared").textContent()).toContain(
       "without what people and agents write",
@@ -77,7 +77,7 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
 
   test("hands over the words where its address asks for them, and says so", async () => {
     const page = await open(`?key=${encodeURIComponent(roomKey)}&words=1`);
-    await page.getByText("What people and agents say is part of it.").waitFor();
+    await page.getByText("What people and agents write is included.").waitFor();
     await page.getByText(/^Connected to/).waitFor();
     await ask();
     await soon(async () => JSON.stringify(await seenIn(page))).toContain(canary);
@@ -111,7 +111,7 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
     await page.getByText(/^Connected to/).waitFor();
     const port = Number(new URL(daemon.base).port);
     await daemon.stop({ drainMs: 0 });
-    await page.getByText(/^(Lost|earshot does not answer)/).waitFor();
+    await page.getByText(/^(Connection lost|earshot is not responding)/).waitFor();
     await start(port);
     await page.getByText(/^Connected to/).waitFor();
     await ask();
@@ -121,8 +121,8 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
   test("an inspector that says nothing is said to, with the way to our own page", async () => {
     inspector.silent = true;
     const page = await open(`?key=${encodeURIComponent(roomKey)}`);
-    await page.getByRole("heading", { name: "The inspector does not answer" }).waitFor();
-    const own = page.getByRole("link", { name: "Our own page, without a network" });
+    await page.getByRole("heading", { name: "The Stately inspector is not responding" }).waitFor();
+    const own = page.getByRole("link", { name: "Open the page of earshot" });
     expect(await own.getAttribute("href")).toBe(`/room/${encodeURIComponent(roomKey)}`);
     await ask();
     await own.click();
@@ -134,13 +134,13 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
     await page.addInitScript("Object.defineProperty(navigator, 'onLine', { get: () => false })");
     inspector.silent = true;
     await page.goto(`${daemon.base}/inspect#token=${daemon.token}`);
-    await page.getByText("needs a network").waitFor({ timeout: 5_000 });
+    await page.getByText("needs a network connection").waitFor({ timeout: 5_000 });
   });
 
   test("with an old token nothing is shown but how to get the new one", async () => {
     rig.forgive("401");
     const page = await open("", "x".repeat(40));
-    await page.getByRole("heading", { name: "The token has changed" }).waitFor();
+    await page.getByRole("heading", { name: "The token was replaced" }).waitFor();
     expect(await page.locator("#inspector").getAttribute("src")).toBeNull();
   });
 

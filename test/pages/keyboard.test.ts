@@ -36,7 +36,7 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
     expect(await theme()).toBe("dark");
     await press(page, "t", "?");
     expect(await theme()).toBe("light");
-    const list = page.getByRole("dialog", { name: "Keys" });
+    const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await list.waitFor();
     await press(page, "t", "Escape");
     expect(await theme()).toBe("light");
@@ -46,20 +46,22 @@ describe.skipIf(!haveChromium)("by keyboard", () => {
   test("single letters can be switched off, and the list of keys still be opened", async () => {
     const page = await rig.open(daemons.calm.address("/chat"));
     await page.getByText("Pick a message").waitFor();
-    await page.getByRole("button", { name: "All keys" }).click();
-    await page.getByLabel("Single letters do something").uncheck();
+    await page.getByRole("button", { name: "All shortcuts" }).click();
+    await page.getByLabel("Use single-letter shortcuts").uncheck();
     await press(page, "Escape", "g", "h", "t");
     expect(path(page)).toBe("/chat");
     expect(await page.locator("html").getAttribute("data-theme")).toBeNull();
-    await page.getByRole("button", { name: "All keys" }).click();
-    await page.getByLabel("Single letters do something").check();
+    await page.getByRole("button", { name: "All shortcuts" }).click();
+    await page.getByLabel("Use single-letter shortcuts").check();
     await press(page, "Escape", "g", "h");
     await soon(() => path(page)).toBe("/health");
   });
 
   test("letters and arrows belong to a text or a list of choices that has the focus", async () => {
     const page = await rig.open(daemons.calm.address("/replay"));
-    await page.getByRole("heading", { name: /^(Change a rule|Nothing was heard)/ }).waitFor();
+    await page
+      .getByRole("heading", { name: /^(Change a rule|No messages in that time)/ })
+      .waitFor();
     const choices = page.getByLabel("Recording", { exact: true });
     await choices.focus();
     await press(page, "t");

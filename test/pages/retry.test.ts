@@ -105,7 +105,7 @@ describe.skipIf(!haveChromium)("repairs from the pages", () => {
     await button(need, "Try again").click();
     await button(need, "Try again").click();
     await soon(title).toBe("One event is in quarantine again");
-    expect(await need.textContent()).toContain("Tried again once; it failed each time.");
+    expect(await need.textContent()).toContain("Retried once, failed each time.");
     rig.forgive("ERR_");
     await live.stop();
     await live.start();

@@ -38,11 +38,11 @@ describe.skipIf(!haveChromium)("labels on the Room page", () => {
     await beans.click();
     expect(await pressed(page)).toEqual([]);
     await page.keyboard.press("a");
-    await beans.getByText("Should have answered, says operator").waitFor();
+    await beans.getByText("Should have answered, labelled by operator").waitFor();
     expect(await pressed(page)).toEqual(["Should have answered"]);
     expect(await page.getByText("Labelled: should have answered").count()).toBe(1);
     await page.keyboard.press("s");
-    await beans.getByText("Should have stayed quiet, says operator").waitFor();
+    await beans.getByText("Should have stayed quiet, labelled by operator").waitFor();
     await page.keyboard.press("s");
     await soon(() => beans.getByText("Should have").count()).toBe(0);
     expect(await pressed(page)).toEqual([]);
@@ -118,8 +118,8 @@ describe.skipIf(!haveChromium)("labels on the Room page", () => {
   test("the list of keys names them", async () => {
     const page = await open();
     await page.keyboard.press("?");
-    const list = page.getByRole("dialog", { name: "Keys" });
+    const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await list.getByText("should have answered, should have stayed quiet").waitFor();
-    await list.getByText("take that back").waitFor();
+    await list.getByText("remove the label").waitFor();
   });
 });

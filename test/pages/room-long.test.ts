@@ -71,7 +71,7 @@ describe.skipIf(!haveChromium)("a room of thousands of lines", () => {
       .locator(".begin")
       .first()
       .textContent()
-      .then((text) => text?.startsWith("The beginning"));
+      .then((text) => text?.startsWith("Start of the journal"));
   async function toBeginning(): Promise<void> {
     await soon(async () => {
       await box().evaluate((e) => e.scrollTo({ top: 0 }));

@@ -212,7 +212,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
       ...["attention.engaged", "attention.engaged.running", "lock.granting"],
       ...["guard.clear", "typing.on"],
     ]);
-    expect(await page.locator(".state-col .kv").textContent()).toContain("Cy, 1 line");
+    expect(await page.locator(".state-col .kv").textContent()).toContain("Cy, 1 message");
     const recorded = await why("m10");
     expect(recorded.recorded).toMatchObject({ decision: "engage", rule: "alias" });
 
@@ -253,7 +253,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     expect(await page.locator(".msg.person").count()).toBeLessThan(90);
     await box.evaluate((element) => element.scrollTo({ top: 300 }));
     const begin = page.locator(".begin").first();
-    await soon(() => begin.textContent()).toContain("The beginning");
+    await soon(() => begin.textContent()).toContain("Start of the journal");
     const top = () =>
       box.evaluate((element) => {
         const edge = element.getBoundingClientRect().top;
@@ -326,7 +326,7 @@ describe.skipIf(!haveChromium)("a room that is not there", () => {
     const browser = await sharedChromium();
     const { page, wrong } = await openPage(browser, { width: 390, height: 844 });
     await page.goto(`${daemon.base}/room/${encodeURIComponent(roomKey)}#token=${daemon.token}`);
-    await page.getByText("Nothing was heard here yet").waitFor();
+    await page.getByText("No messages here yet").waitFor();
     await say(daemon, "m1", "ann", "anyone here?\u001b[2J\u202e <b>bold</b> ".repeat(2_000));
     await page.locator(".msg.person", { hasText: "anyone here?" }).waitFor({ timeout: 15_000 });
     const shown = await page.locator(".msg.person .text").textContent();

@@ -44,7 +44,7 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
 
   test("the printed address opens it, and without a room it says what would be here", async () => {
     const page = await open();
-    await page.getByRole("heading", { name: "No room yet" }).waitFor();
+    await page.getByRole("heading", { name: "No rooms yet" }).waitFor();
     expect(await page.title()).toBe("Rooms · earshot");
     expect(page.url()).not.toContain("token");
     await page.getByRole("link", { name: "Open the simulator" }).click();
@@ -121,12 +121,12 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     await soon(() => titles(page)).toEqual(["#garden"]);
     await page.keyboard.press("Escape");
     await page.keyboard.type("nowhere");
-    await page.getByText("press Enter to search them too").waitFor();
+    await page.getByText("Press Enter to search them too").waitFor();
     await page.keyboard.press("Enter");
-    await page.getByText("asleep or live").waitFor();
+    await page.getByText("No live or sleeping room").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Engaged" }).click();
-    await page.getByRole("heading", { name: "No room matches" }).waitFor();
+    await page.getByRole("heading", { name: "No matching rooms" }).waitFor();
     await page.getByRole("button", { name: "All" }).click();
     await page.keyboard.press("/");
     await page.keyboard.type("kit");

@@ -189,11 +189,11 @@ function NoToken({ title, refused }: { readonly title: string; readonly refused:
           <h2>{refused ? "The token was refused" : "This page needs a token"}</h2>
           <p>
             {refused
-              ? "It may have been replaced since this address was printed. "
-              : "earshot only answers with a valid token. "}
-            Open the address that was printed at start: it ends in <code>#token=…</code>
+              ? "It may have been replaced since you got this address. "
+              : "earshot needs a valid token. "}
+            Open the address that earshot printed at start. It ends with <code>#token=…</code>
           </p>
-          <p>In a terminal, this prints it again:</p>
+          <p>To print it again, run:</p>
           <p>
             <code>earshot status</code>
           </p>

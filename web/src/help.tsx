@@ -4,20 +4,23 @@ import { lettersOn, setLetters } from "./lib/keys.ts";
 
 const keys: readonly (readonly [readonly string[], string])[] = [
   [["/"], "find"],
-  [["g"], "then r, s, c, w, h, e or u: Rooms, Search, Chat, What-if, Health, Settings, Setup"],
+  [
+    ["g"],
+    "then r, s, c, w, h, e or u: go to Rooms, Search, Chat, What-if, Health, Settings, Setup",
+  ],
   [["j", "k"], "next, previous row or message"],
-  [["Enter"], "open the room; on a message: its ladder"],
-  [["Esc"], "back: ladder to transcript, transcript to list, draft to nothing"],
+  [["Enter"], "open the room; on a message: show why"],
+  [["Esc"], "go back, close, or clear the draft"],
   [["e", "E"], "next, previous engaged message"],
   [["n"], "newest message"],
-  [["a", "s"], "in a room, on a message: should have answered, should have stayed quiet"],
-  [["u"], "take that back; the same key does, too"],
-  [["[", "]"], "in a room: one transition of its statechart back, forward; Esc: now"],
-  [["x"], "in a room: actions (stop, disengage, new session, activation, say)"],
-  [["Home", "End"], "first, last message that is loaded"],
-  [["Alt+1", "Alt+9"], "write as person 1 to 9"],
-  [["t"], "light or dark"],
-  [["?"], "this list"],
+  [["a", "s"], "label a message: should have answered, should have stayed quiet"],
+  [["u"], "remove the label; the same key does it too"],
+  [["[", "]"], "in a room: step its statechart back, forward; Esc: now"],
+  [["x"], "in a room: open its actions"],
+  [["Home", "End"], "first, last loaded message"],
+  [["Alt+1", "Alt+9"], "in the simulator: write as person 1 to 9"],
+  [["t"], "switch between light and dark"],
+  [["?"], "show this list"],
 ];
 
 export function Help({ onClose }: { readonly onClose: () => void }) {
@@ -27,7 +30,7 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
   }, []);
   return (
     <dialog class="help" ref={dialog} aria-labelledby="help-title" onClose={onClose}>
-      <h2 id="help-title">Keys</h2>
+      <h2 id="help-title">Keyboard shortcuts</h2>
       <dl>
         {keys.map(([names, does]) => (
           <div class="help-row" key={does}>
@@ -46,7 +49,7 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
           defaultChecked={lettersOn()}
           onChange={(event) => setLetters(event.currentTarget.checked)}
         />
-        Single letters do something
+        Use single-letter shortcuts
       </label>
       <button type="button" class="btn" onClick={() => dialog.current?.close()}>
         Close

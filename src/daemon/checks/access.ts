@@ -123,8 +123,9 @@ export const accessChecks: readonly ConfigCheck[] = [
         yield {
           at: "commands.bash",
           wrong:
-            "who takes over an owner's account at a platform can run commands on this machine as the daemon's user",
-          fix: "turn it off when it is not needed, and run earshot as a user that owns little",
+            "anyone who takes over an owner's account on a platform can run commands on this " +
+            "machine as the daemon's user",
+          fix: "turn it off when you do not need it, and run earshot as a user with few rights",
         };
     },
   },
@@ -137,8 +138,8 @@ export const accessChecks: readonly ConfigCheck[] = [
         if (/^telegram:(-|chat:)/u.test(id))
           yield {
             at: `commands.ownerAllowFrom[${index}]`,
-            wrong: "this is a chat, so everyone who may post as it is an owner",
-            fix: "name the person's own id",
+            wrong: "this is a chat, so everyone who can post as it is an owner",
+            fix: "use the person's own id",
           };
     },
   },

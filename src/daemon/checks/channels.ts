@@ -55,7 +55,7 @@ export const channelChecks: readonly ConfigCheck[] = [
         if (other !== undefined)
           yield {
             at,
-            wrong: `${other} has the same secret, so one who knows it can use both`,
+            wrong: `${other} has the same secret, so anyone who knows it can use both`,
             fix: "generate another one",
           };
         seen.set(value, at);
@@ -71,7 +71,7 @@ export const channelChecks: readonly ConfigCheck[] = [
         if (new Set(value).size < secretSignsMin)
           yield {
             at,
-            wrong: "this could be guessed",
+            wrong: "this secret is easy to guess",
             fix: "generate one with `openssl rand -hex 32`",
           };
     },

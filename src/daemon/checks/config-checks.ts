@@ -39,7 +39,7 @@ export const configChecks: readonly ConfigCheck[] = [
         yield {
           at: `plugins[${index}]`,
           wrong: `"${name}" runs with all rights of the daemon`,
-          fix: "make sure that you know it, and pin its version",
+          fix: "make sure you trust it, and pin its version",
         };
     },
   },
@@ -51,7 +51,7 @@ export const configChecks: readonly ConfigCheck[] = [
       if (loopGuard.hardLimit === 0)
         yield {
           at: "loopGuard.hardLimit",
-          wrong: "bots that answer each other are never stopped, whatever it costs",
+          wrong: "bots that answer each other are never stopped, whatever the cost",
           fix: "set a limit",
         };
     },

@@ -57,8 +57,8 @@ function* withoutContext(config: EarshotConfig): Findings {
       at: pathText([...path, ...(sets.judge ? ["engagement", "judge"] : ["context"])]),
       wrong:
         size === 0
-          ? "the judge is never asked, as it decides lines that are kept as context, and none is kept"
-          : "the judge sees nothing but the line that it is asked about",
+          ? "the judge is never asked: it decides on messages kept as context, and none are kept"
+          : "the judge sees only the message it is asked about",
       fix: "set context.size to 12 or more, or the judge to null",
     };
   }
@@ -79,7 +79,7 @@ export const judgeChecks: readonly ConfigCheck[] = [
         if (judge.kind === "model" && typeof tokens === "number" && tokens < answerTokens)
           yield {
             at: pathText([...path, "maxOutputTokens"]),
-            wrong: `an answer of ${tokens} tokens is cut off, and a cut answer does not count`,
+            wrong: `an answer is cut off at ${tokens} tokens, and a cut answer does not count`,
             fix: `set it to ${answerTokens * 4} or more, or leave it out`,
           };
       }

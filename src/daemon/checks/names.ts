@@ -36,7 +36,7 @@ export function unknownNames(config: EarshotConfig): readonly ConfigFinding[] {
       {
         at: pathText(path),
         wrong: `this is ${shown(id)}, but Telegram identifies people and groups by numbers, not names`,
-        fix: "use the number; the log shows it when they are refused",
+        fix: "use the number; `earshot needs` shows it",
       },
     ];
   });
@@ -146,7 +146,7 @@ export function reservedWords({ commands, session }: EarshotConfig): readonly Co
     const at = `commands.stopWords[${index}]`;
     if (taken(word, ["stop"])) return [{ at, wrong: `${word} is a command`, fix }];
     const both = session.resetTriggers.some((other) => other.toLowerCase() === word.toLowerCase());
-    return both ? [{ at, wrong: `${word} is in session.resetTriggers, too`, fix }] : [];
+    return both ? [{ at, wrong: `${word} is in session.resetTriggers too`, fix }] : [];
   });
   return [...triggers, ...stops];
 }

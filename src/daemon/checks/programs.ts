@@ -66,12 +66,12 @@ function* exposedVariables(at: string, { env }: Fields): Findings {
         fix: "give it its own secret",
       };
     else if (powerfulName.test(name))
-      yield { at, wrong: `${name} decides what the program can do or reach`, fix: "leave it out" };
+      yield { at, wrong: `${name} controls what the program can do or reach`, fix: "leave it out" };
   if (names.length > envCountMax)
     yield {
       at,
-      wrong: `the program sees ${names.length} variables of yours`,
-      fix: "name only those it needs",
+      wrong: `the program sees ${names.length} of your environment variables`,
+      fix: "list only those it needs",
     };
 }
 
@@ -116,7 +116,7 @@ export const programChecks: readonly ConfigCheck[] = [
           yield {
             at: `${at}.module`,
             wrong: "this code has all rights of the daemon, and text from rooms reaches it",
-            fix: "make sure that you know what it does",
+            fix: "make sure you know what it does",
           };
     },
   },
@@ -215,9 +215,8 @@ export const programChecks: readonly ConfigCheck[] = [
         if (typeof links === "object" && links !== null)
           yield {
             at: `${at}.links`,
-            wrong:
-              "this machine fetches pages that a room names, so their owners learn its address",
-            fix: "leave it out where that matters",
+            wrong: "this machine fetches pages linked in a room, so their owners learn its address",
+            fix: "turn it off where that matters",
           };
     },
   },

@@ -13,7 +13,7 @@ export const serverChecks: readonly ConfigCheck[] = [
       if (exposed && !isLoopbackHost(host))
         yield {
           at: "server.exposed",
-          wrong: `everyone who has the token can reach pages and API at ${host}`,
+          wrong: `everyone with the token can reach the pages and the API at ${host}`,
           fix: "rotate it often (`earshot token rotate`), or set it to false and use a tunnel",
         };
     },
@@ -55,7 +55,7 @@ export const serverChecks: readonly ConfigCheck[] = [
           yield {
             at: `server.proxy.addresses[${index}]`,
             wrong: `${address} is a very large range, and every machine in it is trusted`,
-            fix: "name the address of the proxy",
+            fix: "list only the addresses of the proxy",
           };
       }
     },
@@ -69,7 +69,7 @@ export const serverChecks: readonly ConfigCheck[] = [
         yield {
           at: "server.tls",
           wrong: tls.problem,
-          fix: "fix it; the daemon does not start before",
+          fix: "fix it; the daemon does not start without it",
         };
     },
   },
@@ -96,7 +96,7 @@ export const serverChecks: readonly ConfigCheck[] = [
         yield {
           at: "server.tls.cert",
           wrong: "the certificate is no longer valid",
-          fix: "renew it; the daemon takes over the new files",
+          fix: "renew it; the daemon loads the new files",
         };
     },
   },
@@ -110,7 +110,7 @@ export const serverChecks: readonly ConfigCheck[] = [
         yield {
           at: "server.tls.cert",
           wrong: `the certificate expires in ${tls.daysLeft} days`,
-          fix: "renew it; the daemon takes over the new files",
+          fix: "renew it; the daemon loads the new files",
         };
     },
   },

@@ -70,8 +70,8 @@ export function configNeeds(refused: RefusedConfig | null, secrets: readonly str
       id: "config",
       title: "The config file was refused",
       meaning:
-        `${sentence(error)} The last valid config is in force. Correct the file; ` +
-        "it is read again when it is saved.",
+        `${sentence(error)} The last valid config stays in use. Fix the file; it is read again ` +
+        "when you save it.",
       acts: [],
       path,
       error,
@@ -95,8 +95,8 @@ export function connectionNeeds(connections: readonly ConnectionStatus[], nameOf
         title:
           `${account === "default" ? name : `${name}, account ${account},`} is ` + "disconnected",
         meaning:
-          `${errorOf(detail)}No messages received since ${momentOf(since)}. Correct its config, ` +
-          "and it reconnects automatically, or try again without a change.",
+          `${errorOf(detail)}No messages received since ${momentOf(since)}. Fix its config and ` +
+          "it reconnects by itself, or try again without a change.",
         acts: [act("retry", "Try again")],
         channel,
         account,
@@ -141,13 +141,13 @@ export function gapNeeds(connections: readonly ConnectionStatus[], nameOf: NameO
 
 /** What a person does about a failing agent, by the kind of its failure. */
 const remedies: Readonly<Record<FailureKind, string>> = {
-  auth: "Check its key and what the key may do.",
+  auth: "Check its API key and the permissions of the key.",
   "not-found": "Check its address and the name of its model or program.",
   "rate-limit": "Wait, or raise the limit at the provider.",
-  timeout: "Check that it answers, or raise turn.idleMs.",
-  refused: "Check its address and that it is running.",
+  timeout: "Check that it responds, or raise turn.idleMs.",
+  refused: "Check its address, and that it is running.",
   invalid: "Check which requests it accepts and what it returns.",
-  server: "The server failed: wait, or ask its operator.",
+  server: "The server failed. Wait, or ask its operator.",
   crashed: "Check its program.",
 };
 
@@ -190,14 +190,14 @@ export function refusalNeeds(refusals: ReadonlyMap<string, Refusal>, nameOf: Nam
     const text =
       what === "group"
         ? {
-            title: `A group is not on the list: ${room}`,
+            title: `Group not allowed yet: ${room}`,
             meaning:
               `${where} ${shown(chat.id)}: ${heard} The agent ignores this group. Allow ` +
               "adds it to access.groups in the config file.",
             label: "Allow this group",
           }
         : {
-            title: `${name} is not on the list`,
+            title: `${name} is not allowed yet`,
             meaning:
               `${where} ${shown(author.id)}${direct ? "" : ` in ${room}`}: ${heard} The ` +
               "agent ignores them. Allow adds them to the access list.",
@@ -299,7 +299,7 @@ export function quarantineNeeds({ quarantined }: RuntimeStatus, titleOf: NameOf)
   return quarantined.map(({ key, seq, at, tries, ...event }): Need => {
     const room = titleOf(key);
     const error = oneLine(event.error, causeShownUnitsMax);
-    const again = tries > 0 ? ` Tried again ${times(tries)}; it failed each time.` : "";
+    const again = tries > 0 ? ` Retried ${times(tries)}, failed each time.` : "";
     return {
       kind: "quarantine",
       id: `quarantine:${seq}`,
@@ -329,7 +329,7 @@ export function scheduleNeeds({ unsaid }: RuntimeStatus): Need[] {
     const why = oneLine(entry.why, causeShownUnitsMax);
     const called =
       origin === "agent" ? `${name.slice(name.indexOf(" ") + 1)} (by the agent)` : name;
-    const remove = asks("remove", "Remove", "Nothing more is said.", "Keep it");
+    const remove = asks("remove", "Remove", "Remove this entry?", "Keep it");
     return {
       kind: "schedule",
       id: `schedule:${name}`,

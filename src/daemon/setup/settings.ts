@@ -66,7 +66,7 @@ export function createSettings(
     const places = [...settingsIn(config).map(([steps]) => steps), ...entriesIn(config)];
     const steps = places.find((one) => pathText(one) === name);
     if (steps === undefined || (value !== null && isSecretPath(steps)))
-      throw new EarshotError("EAR_USAGE", `Cannot change ${name}: there is no such setting here`);
+      throw new EarshotError("EAR_USAGE", `Cannot change ${name}: unknown setting`);
     if (value === null) return (text) => withoutValue(text, steps);
     const after = read(value);
     return (text) => withValue(text, steps, after);
@@ -113,7 +113,7 @@ export function createSettings(
 const whatOf = ({ path, value, add }: SettingChange): string =>
   add !== undefined
     ? `${path}${add === "" ? "" : `.${add}`} added`
-    : `${path} ${value === null ? "taken out" : "changed"}`;
+    : `${path} ${value === null ? "removed" : "changed"}`;
 
 function read(value: string): unknown {
   try {
@@ -133,7 +133,7 @@ function additionTo(
 ): (text: string) => string {
   const container = containersIn(config).find(({ steps }) => pathText(steps) === path);
   const refused = (why: string) => new EarshotError("EAR_USAGE", `Cannot add to ${path}: ${why}`);
-  if (container === undefined) throw refused("it takes no entries here");
+  if (container === undefined) throw refused("it takes no entries");
   const { steps, kind, names } = container;
   if (kind === "list")
     return (text) => {
@@ -143,7 +143,7 @@ function additionTo(
       return withItem(text, steps, value);
     };
   if (name === "" || name === "__proto__") throw refused("an entry needs a name");
-  if (names.includes(name)) throw refused(`it has ${name} already`);
+  if (names.includes(name)) throw refused(`${name} exists already`);
   return (text) => withValue(text, [...steps, name], value);
 }
 

@@ -146,7 +146,7 @@ export function createSetup(ports: SetupPorts): Setup {
     async tryChannel({ id, account: accountId, fields }, signal) {
       const definition = channels.get(id);
       if (definition?.setup === undefined)
-        throw new EarshotError("EAR_USAGE", `Cannot try ${id}: it has nothing to enter here`);
+        throw new EarshotError("EAR_USAGE", `Cannot try ${id}: there is nothing to set up here`);
       const before = config().channels[id]?.accounts?.[accountId];
       const tried = accountToTry(definition.setup, { fields, accountId, before });
       const found = await identifyAccount(definition, accountId, tried, signal, stateDir);
@@ -163,7 +163,7 @@ export function createSetup(ports: SetupPorts): Setup {
         if (tokenOf(text) !== token)
           throw new EarshotError(
             "EAR_USAGE",
-            `Cannot write ${path}: it has changed meanwhile. Look at the changes again`,
+            `Cannot write ${path}: it changed in the meantime. Review the changes again`,
           );
         const plan = checkedPlan(text, answers);
         await storeSecrets(stateDir, plan.secrets);

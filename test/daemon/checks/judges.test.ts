@@ -15,9 +15,8 @@ async function found(raw: object): Promise<readonly string[]> {
 }
 
 const judge = { kind: "command", command: "./judge" };
-const never =
-  "the judge is never asked, as it decides lines that are kept as context, and none is kept";
-const blind = "the judge sees nothing but the line that it is asked about";
+const never = "the judge is never asked: it decides on messages kept as context, and none are kept";
+const blind = "the judge sees only the message it is asked about";
 
 test("a judge that sees what was said before is as it should be", async () => {
   expect(await found({})).toEqual([]);
@@ -61,7 +60,7 @@ test("a judge that may not be asked, or whose answer is cut off, is named", asyn
   expect(
     await found({ engagement: { judge: { ...model, maxOutputTokens: 8, perDayMax: 0 } } }),
   ).toEqual([
-    "judge.short-answer engagement.judge.maxOutputTokens: an answer of 8 tokens is cut off, and a cut answer does not count",
+    "judge.short-answer engagement.judge.maxOutputTokens: an answer is cut off at 8 tokens, and a cut answer does not count",
     "judge.no-budget engagement.judge.perDayMax: the judge is never asked",
   ]);
 });

@@ -167,7 +167,7 @@ test("a token is tried at its platform", async () => {
   });
   const check = "channels.telegram.accounts.home";
   expect(await tried(withToken(sampleToken))).toEqual([
-    { check, state: "ok", says: expect.stringMatching(/^is .+ \(\d+\) there$/u) },
+    { check, state: "ok", says: expect.stringMatching(/^connected as .+ \(\d+\)$/u) },
   ]);
   const refused = await tried(withToken("4242:another-token-that-is-not-the-bots"));
   expect(refused).toMatchObject([{ check, state: "wrong" }]);

@@ -110,7 +110,7 @@ test.each([
   [{ session: { resetTriggers: ["/stop"] } }, "session.resetTriggers[0]: /stop is a command"],
   [
     { commands: { stopWords: ["Fresh"] }, session: { resetTriggers: ["fresh"] } },
-    "commands.stopWords[0]: Fresh is in session.resetTriggers, too",
+    "commands.stopWords[0]: Fresh is in session.resetTriggers too",
   ],
 ])("a word that is taken is told: %j", async (config, line) => {
   expect((await mistakesOf(config)).join("\n")).toContain(line);

@@ -74,7 +74,7 @@ describe("groups and people that are refused", () => {
     expect(need.since).toBeGreaterThan(0);
     const status = await cli("status");
     expect(status.out).toContain("needs you");
-    expect(status.out).toContain("A group is not on the list: Kitchen <b>");
+    expect(status.out).toContain("Group not allowed yet: Kitchen <b>");
     const listed = await cli("needs");
     expect(listed.code).toBe(1);
     expect(listed.out).toContain(`earshot needs do group:telegram:default:${id} allow`);
@@ -238,7 +238,7 @@ test("a refused config is one entry with its line, until the file is valid again
   await writeFile(configFile(), `{\n  // by hand\n  agents: 7,\n  ${token}\n  b: 1,\n  c: 2,\n}\n`);
   const need = await one("config");
   expect(need).toMatchObject({ path: configFile(), line: 3 });
-  expect(need.meaning).toContain("The last valid config is in force");
+  expect(need.meaning).toContain("The last valid config stays in use");
   expect(need.excerpt).toEqual([
     { line: 1, text: "{" },
     { line: 2, text: "  // by hand" },

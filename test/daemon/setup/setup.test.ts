@@ -200,7 +200,7 @@ describe("the file", () => {
     const late = await ask("/api/setup/write", { answers: answers(), token: plan.token });
     expect(late).toMatchObject({
       status: 409,
-      answer: { error: { message: expect.stringContaining("has changed meanwhile") } },
+      answer: { error: { message: expect.stringContaining("it changed in the meantime") } },
     });
     expect(readFileSync(file(), "utf8")).toBe(written);
     expect(existsSync(join(door.daemon.stateDir, "secrets.json"))).toBe(false);

@@ -217,8 +217,8 @@ describe("what is refused", () => {
       ],
       [{ conversations: { "not a key": {} } }, "session key"],
       [{ stream: { minChars: 900, maxChars: 800 } }, "must be at most stream.maxChars"],
-      [{ messages: { inbound: { debounceMs: 3_000 } } }, "over debounceMaxMs"],
-      [{ turn: { idleMs: 700_000 } }, "over turn.maxMs"],
+      [{ messages: { inbound: { debounceMs: 3_000 } } }, "must be at most debounceMaxMs"],
+      [{ turn: { idleMs: 700_000 } }, "must be at most turn.maxMs"],
       [{ session: { identityLinks: { ann: ["x:1"], bo: ["x:1"] } } }, "already linked"],
       [
         { bindings: [{ match: { channel: "x", roles: ["r"] }, agentId: "main" }] },

@@ -57,7 +57,7 @@ describe.skipIf(!haveChromium)("the schedule on the Health page", () => {
     await entry(page, "standup").getByRole("button", { name: "Resume" }).click();
     await entry(page, "standup").getByText("Next").waitFor();
     await entry(page, "tea").getByRole("button", { name: "Remove" }).click();
-    await entry(page, "tea").getByText("Nothing more is said.").waitFor();
+    await entry(page, "tea").getByText("Remove this entry?").waitFor();
     await entry(page, "tea").getByRole("button", { name: "Remove" }).click();
     await soon(() => panel(page).locator(".need").count()).toBe(1);
   });

@@ -48,10 +48,10 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
     await say(table, "Bo");
     await soon(() => words(page, table)).toBe("observe judge is asked");
     await row(page, table).click();
-    await why(page).getByText("the judge of this room is asked").waitFor();
+    await why(page).getByText("so the judge is asked. Until it answers").first().waitFor();
     judge.answer(table, yes);
     await soon(() => words(page, table)).toBe("engage judge: yes, 90%");
-    await why(page).getByText("It says: meant for the agent, so a turn is due.").waitFor();
+    await why(page).getByText("Its answer: meant for the agent, so a turn starts.").waitFor();
     await why(page)
       .getByText(/yes, 90% sure; took \d/u)
       .waitFor();
@@ -135,14 +135,14 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
     expect(await sum.getByText("undecided").count()).toBe(0);
 
     await box.fill(rules.replace("/judge", "/another"));
-    await sum.getByText("6 undecided: a judge would be asked").waitFor();
+    await sum.getByText("6 undecided: they need the judge").waitFor();
     expect(await sum.getByText("0 decisions change").count()).toBe(1);
     const change = page.locator(".change", { hasText: table });
     const chips = change.locator(".chip");
     expect(await chips.locator("b").allInnerTexts()).toEqual(["engage", "undecided"]);
-    expect(await chips.locator(".rule").allInnerTexts()).toEqual(["judge", "asks a judge"]);
+    expect(await chips.locator(".rule").allInnerTexts()).toEqual(["judge", "needs the judge"]);
     await change.click();
-    await page.getByText("a judge would be asked, and the recording does not").waitFor();
+    await page.getByText("the recording has no answer of the judge").waitFor();
     await page.locator(".both .rung[aria-current]").nth(1).waitFor();
     await page.getByRole("button", { name: "Undecided6" }).click();
     await soon(() => page.locator(".change").count()).toBe(6);

@@ -54,7 +54,7 @@ describe.skipIf(!haveChromium)("needs you", () => {
       await page.context().close();
     }
     const page = await open(daemon, "/");
-    await page.getByText("Messages arrive, but 1 group is not on the list.").waitFor();
+    await page.getByText("Messages arrive, but 1 group is not allowed yet.").waitFor();
     expect(await page.locator(".empty bdi").textContent()).toContain("<img src=x");
     expect(await page.locator(".empty img").count()).toBe(0);
     expect(await violations(page, "everything")).toEqual([]);
@@ -87,7 +87,7 @@ describe.skipIf(!haveChromium)("needs you", () => {
         });
     }
     const page = await open(daemon, "/health");
-    const kitchen = page.locator(".need", { hasText: "A group is not on the list: Kitchen" });
+    const kitchen = page.locator(".need", { hasText: "Group not allowed yet: Kitchen" });
     await kitchen.getByRole("button", { name: "Ignore" }).focus();
     await page.keyboard.press("Enter");
     await kitchen.waitFor({ state: "detached" });

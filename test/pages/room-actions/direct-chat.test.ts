@@ -84,7 +84,7 @@ describe.skipIf(!haveChromium)("the direct chat as a page", () => {
       await one
         .locator(".bubble.stopped", { hasText: "I begin with the roof. And then" })
         .waitFor();
-      await one.getByText(/^Stopped, \d{1,2}:\d\d\. It was not sent any further\./).waitFor();
+      await one.getByText(/^Stopped, \d{1,2}:\d\d\. The rest was not sent\./).waitFor();
       await soon(() => one.getByRole("button", { name: "Stop", exact: true }).count()).toBe(0);
     }
     await page.reload();
@@ -103,7 +103,7 @@ describe.skipIf(!haveChromium)("the direct chat as a page", () => {
     await say(page, "what comes after the roof?");
     await page.locator(".bubble.it", { hasText: "After the roof, the walls." }).waitFor();
     await say(page, "/compact");
-    const compacted = "Compacted: the agent knows older messages by a summary";
+    const compacted = "Compacted: older messages are summarised for the agent";
     await page.locator(".direct .day", { hasText: compacted }).waitFor();
     await page.reload();
     await page.locator(".direct .day", { hasText: "New session, by /new" }).waitFor();

@@ -64,7 +64,7 @@ describe.skipIf(!haveChromium)("actions on the Room page", () => {
     rig.forgive("409");
     await page.keyboard.press("x");
     await press(page, "New session");
-    await press(page, "Start it");
+    await press(page, "Start session");
     await dialog(page)
       .getByRole("alert")
       .getByText("the agent has not answered here yet")
@@ -123,7 +123,7 @@ describe.skipIf(!haveChromium)("actions on the Room page", () => {
     await press(page, "Close");
     for (const text of [
       "operator set the activation to mention",
-      "operator set the activation back to what the config says",
+      "operator reset the activation to the config",
       "operator disengaged Scout",
       "operator said something as Scout",
     ])

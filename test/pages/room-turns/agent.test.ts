@@ -92,7 +92,7 @@ describe.skipIf(!haveChromium)("the agent on the Room page", () => {
     await page.getByText(/first text after/u).waitFor();
     await page.getByText(/channel_react failed: .*emoji/u).waitFor();
     await page.getByText(/\d+ tokens in, \d+ out/u).waitFor();
-    const summary = page.getByText("What the agent read");
+    const summary = page.getByText("Prompt");
     await summary.focus();
     await page.keyboard.press("Enter");
     await page.getByText("Your purpose: You book tables.").waitFor();

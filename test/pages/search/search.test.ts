@@ -62,7 +62,7 @@ describe.skipIf(!haveChromium)("search", () => {
     expect(await page.locator(".found-room h2").allTextContents()).toContain("kitchen");
     expect(new URL(page.url()).search).toBe("?text=rhubarb");
     await field(page).fill("nothing has that");
-    await page.getByRole("heading", { name: "No message fits" }).waitFor();
+    await page.getByRole("heading", { name: "No matching messages" }).waitFor();
   });
 
   test("the address keeps every field; fields choose", async () => {
@@ -81,18 +81,18 @@ describe.skipIf(!haveChromium)("search", () => {
       return day.toISOString().slice(0, 10);
     };
     await page.getByLabel("From").fill(dayOf(1));
-    await page.getByRole("heading", { name: "No message fits" }).waitFor();
+    await page.getByRole("heading", { name: "No matching messages" }).waitFor();
     expect(await page.getByLabel("Time").inputValue()).toBe("");
     await page.getByLabel("From").fill(dayOf(-1));
     await page.getByLabel("To", { exact: true }).fill(dayOf(-1));
-    await page.getByRole("heading", { name: "No message fits" }).waitFor();
+    await page.getByRole("heading", { name: "No matching messages" }).waitFor();
     await page.getByLabel("To", { exact: true }).fill(dayOf(0));
     await soon(() => texts(page)).toEqual(["rhubarb <b>cake</b>?"]);
     await page.reload();
     await soon(() => texts(page)).toEqual(["rhubarb <b>cake</b>?"]);
     expect(await page.getByLabel("From").inputValue()).toBe(dayOf(-1));
     await page.getByLabel("Rule").selectOption("sticky");
-    await page.getByRole("heading", { name: "No message fits" }).waitFor();
+    await page.getByRole("heading", { name: "No matching messages" }).waitFor();
   });
 
   test("older messages come page by page", async () => {

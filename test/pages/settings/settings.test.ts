@@ -51,7 +51,7 @@ describe.skipIf(!haveChromium)("the Settings page", () => {
         await page.screenshot({ path: `${shots}/settings-${width}-${scheme}.png` });
     }
     await page.keyboard.press("Enter");
-    await row(page, "context.size").getByText("Written, and in force.").waitFor();
+    await row(page, "context.size").getByText("Saved and applied.").waitFor();
     await soon(() => row(page, "context.size").locator(".setting-value").textContent()).toBe("12");
     expect(file()).toBe(before.replace('"size":7', '"size":12'));
     await row(page, "context.size").getByRole("button", { name: "Undo" }).click();
@@ -60,7 +60,7 @@ describe.skipIf(!haveChromium)("the Settings page", () => {
     expect(file()).toBe(before);
 
     await page.getByLabel("Find a setting").fill("");
-    await page.getByLabel("Only what is set").check();
+    await page.getByLabel("Only set values").check();
     await row(page, "agents.list[0].name").waitFor();
     expect(await row(page, "log.showText").count()).toBe(0);
     if (shots !== undefined) await page.screenshot({ path: `${shots}/settings-set.png` });
@@ -73,29 +73,29 @@ describe.skipIf(!haveChromium)("the Settings page", () => {
     const page = await rig.open(daemon.address("/settings"));
     await page.getByLabel("Find a setting").fill("context size");
     await page.getByRole("button", { name: "Change context.size" }).click();
-    await page.getByLabel("Take it out of the file").check();
+    await page.getByLabel("Remove from the file").check();
     await row(page, "context.size").locator(".setup-diff .old").waitFor();
-    await row(page, "context.size").getByRole("button", { name: "Write" }).click();
-    await row(page, "context.size").getByText("Written, and in force.").waitFor();
+    await row(page, "context.size").getByRole("button", { name: "Save" }).click();
+    await row(page, "context.size").getByText("Saved and applied.").waitFor();
     expect(JSON5.parse(file()).context).toEqual({});
     await page.getByLabel("Find a setting").fill("");
 
-    const panel = page.getByRole("region", { name: "Add or take out an entry" });
+    const panel = page.getByRole("region", { name: "Add or remove an entry" });
     await panel.getByLabel("Value").fill('{ id: "second", name: "Second" }');
-    await panel.getByRole("button", { name: "Show the change" }).click();
+    await panel.getByRole("button", { name: "Review change" }).click();
     await panel.locator(".setup-diff .new", { hasText: "second" }).waitFor();
-    await panel.getByRole("button", { name: "Write" }).click();
-    await panel.getByText("Written, and in force.").waitFor();
+    await panel.getByRole("button", { name: "Save" }).click();
+    await panel.getByText("Saved and applied.").waitFor();
     const before = file();
     expect(JSON5.parse(before).agents.list.map(({ id }: { id: string }) => id)).toContain("second");
 
-    await panel.getByLabel("Of").selectOption("access.groups");
+    await panel.getByLabel("Section").selectOption("access.groups");
     await panel.getByLabel("Name").fill("telegram:-1001");
     await panel.getByLabel("Value").fill("{}");
-    await panel.getByRole("button", { name: "Show the change" }).click();
-    await panel.getByRole("button", { name: "Write" }).click();
+    await panel.getByRole("button", { name: "Review change" }).click();
+    await panel.getByRole("button", { name: "Save" }).click();
     await soon(() => JSON5.parse(file()).access?.groups).toEqual({ "telegram:-1001": {} });
-    await panel.getByRole("button", { name: "Take out access.groups" }).waitFor();
+    await panel.getByRole("button", { name: "Remove access.groups" }).waitFor();
     expect(await violations(page, "everything")).toEqual([]);
 
     await page.reload();

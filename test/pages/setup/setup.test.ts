@@ -68,33 +68,32 @@ describe.skipIf(!haveChromium)("the Setup page", () => {
     await enter(page, "Base URL", model.baseUrl);
     // The browser's line about a refused key.
     rig.forgive("400");
-    await enter(page, "Key (if the server wants one)", `${key}-wrong`);
-    await press(page, "What answers", "List models");
-    await step(page, "What answers").getByText("refuses the key (HTTP 401)").waitFor();
-    await enter(page, "Key (if the server wants one)", key);
-    await press(page, "What answers", "List models");
-    await step(page, "What answers").getByText("small, large").waitFor();
-    await enter(page, "Model", "small");
+    await enter(page, "API key (if the server needs one)", `${key}-wrong`);
+    await press(page, "Model", "List models");
+    await step(page, "Model").getByText("refuses the key (HTTP 401)").waitFor();
+    await enter(page, "API key (if the server needs one)", key);
+    await press(page, "Model", "List models");
+    await step(page, "Model").getByText("small, large").waitFor();
+    await enter(page, "Model name", "small");
     model.reply({ say: ["Hello, ", "I am Scout."], everyMs: 20 });
-    await press(page, "What answers", "Try it");
-    await step(page, "What answers").getByText("It answers.").waitFor();
-    await step(page, "What answers").getByText("Hello, I am Scout.").waitFor();
+    await press(page, "Model", "Try it");
+    await step(page, "Model").getByText("It works.").waitFor();
+    await step(page, "Model").getByText("Hello, I am Scout.").waitFor();
 
     await page.getByLabel("Telegram").check();
     await enter(page, "Bot token", sampleToken);
     await enter(page, "Bot API server (optional)", telegram.apiRoot);
     telegram.world.hearsAll = false;
-    await press(page, "Where it listens", "Test the connection");
-    await step(page, "Where it listens").getByText("it is @scout_bot (4242)").waitFor();
-    await step(page, "Where it listens").getByText("Privacy mode is on").waitFor();
+    await press(page, "Channel", "Test connection");
+    await step(page, "Channel").getByText("Connected as @scout_bot (4242)").waitFor();
+    await step(page, "Channel").getByText("Privacy mode is on").waitFor();
 
-    await press(page, "Write it", "Show the changes");
-    await step(page, "Write it").getByText(`apiKey: "\${MODEL_API_KEY}"`).waitFor();
+    await press(page, "Save", "Review changes");
+    await step(page, "Save").getByText(`apiKey: "\${MODEL_API_KEY}"`).waitFor();
     await look(page, "setup-diff");
-    await press(page, "Write it", "Write");
-    await step(page, "Write it").getByText("Written to").waitFor();
-    await page.getByPlaceholder("A key is stored; leave empty to keep it").waitFor();
-    await page.getByPlaceholder("One is stored; leave empty to keep it").waitFor();
+    await press(page, "Save", "Save");
+    await step(page, "Save").getByText("Saved to").waitFor();
+    await soon(() => page.getByPlaceholder("Stored. Leave empty to keep it").count()).toBe(2);
     const text = readFileSync(join(daemon.stateDir, "earshot.json5"), "utf8");
     expect(JSON5.parse(text).agents.list[0]).toMatchObject({
       name: "Scout",
@@ -128,14 +127,14 @@ describe.skipIf(!haveChromium)("the Setup page", () => {
     const daemon = await rig.daemon();
     await daemon.start();
     const page = await rig.open(daemon.address("/setup"));
-    await press(page, "Write it", "Show the changes");
-    await step(page, "Write it").getByRole("button", { name: "Store the keys" }).waitFor();
+    await press(page, "Save", "Review changes");
+    await step(page, "Save").getByRole("button", { name: "Store keys" }).waitFor();
     await enter(page, "Name", "Another");
-    await step(page, "Write it").getByRole("button", { name: "Show the changes" }).waitFor();
-    await page.getByLabel("A program").check();
-    await enter(page, "Program and its arguments", "echo hello there");
-    await press(page, "What answers", "Try it");
-    await step(page, "What answers").getByText("hello there").waitFor();
+    await step(page, "Save").getByRole("button", { name: "Review changes" }).waitFor();
+    await page.getByLabel("Program").check();
+    await enter(page, "Program and arguments", "echo hello there");
+    await press(page, "Model", "Try it");
+    await step(page, "Model").getByText("hello there").waitFor();
   });
 
   test("asks each channel's own questions, and writes what a list, a number and a flag are", async () => {
@@ -150,10 +149,10 @@ describe.skipIf(!haveChromium)("the Setup page", () => {
     await tls.selectOption("false");
     await enter(page, "Nick", "scout");
     await enter(page, "Rooms to join (optional)", "#tea, #coffee");
-    await press(page, "Write it", "Show the changes");
+    await press(page, "Save", "Review changes");
     const account =
       'default: { host: "irc.example", port: 6667, tls: false, nick: "scout", join: ["#tea", "#coffee"] }';
-    await step(page, "Write it").getByText(account).waitFor();
+    await step(page, "Save").getByText(account).waitFor();
     const table = page.getByRole("region", { name: "Table of capabilities" });
     await table.getByRole("row", { name: /^IRC in the text .* 400 bytes$/u }).waitFor();
     await look(page, "setup-irc");

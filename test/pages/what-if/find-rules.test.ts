@@ -43,11 +43,13 @@ describe.skipIf(!haveChromium)("rules from labels", () => {
     await labelTalk(daemon);
     await page.reload();
     await page.getByText("Change a rule").waitFor({ timeout: 20_000 });
-    await part().getByLabel("At least, in percent").fill("85");
+    await part().getByLabel("Minimum in percent").fill("85");
     await find();
-    await expect.poll(answer, { timeout: 20_000 }).toContain("nothing is applied");
+    await expect.poll(answer, { timeout: 20_000 }).toContain("not applied yet");
     expect(await answer()).toMatch(
-      new RegExp(`recall \\d+ % becomes .* on ${labelledLines} labels in 1 room; elsewhere expect`),
+      new RegExp(
+        `recall \\d+ % becomes .* on ${labelledLines} labels in 1 room. On other messages, expect`,
+      ),
     );
     expect(await box().inputValue()).toContain('aliases: ["scout", "navi"]');
     await expect
@@ -60,13 +62,13 @@ describe.skipIf(!haveChromium)("rules from labels", () => {
   test("a search can be stopped, and a file has none", async () => {
     await page.route("**/what-if/tune", () => undefined);
     await find();
-    await part().getByRole("button", { name: "Stop looking" }).click();
+    await part().getByRole("button", { name: "Stop" }).click();
     await expect.poll(answer).toBe("Stopped");
     await page.unroute("**/what-if/tune");
-    await part().getByLabel("What to reach").selectOption("f1");
-    expect(await part().getByLabel("At least, in percent").count()).toBe(0);
+    await part().getByLabel("Target").selectOption("f1");
+    expect(await part().getByLabel("Minimum in percent").count()).toBe(0);
     await find();
-    await expect.poll(answer, { timeout: 20_000 }).toContain("nothing is applied");
+    await expect.poll(answer, { timeout: 20_000 }).toContain("not applied yet");
     await page.getByLabel("Recording file").setInputFiles({
       name: "theirs.jsonl",
       mimeType: "application/jsonl",

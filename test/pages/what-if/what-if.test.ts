@@ -127,7 +127,7 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
       .toBe(true);
     await page.getByRole("button", { name: "Apply" }).click();
     await page.locator(".setup-diff .new", { hasText: "navi" }).waitFor();
-    await page.getByRole("button", { name: "Write", exact: true }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Applied 1 change").waitFor();
     expect(await say(daemon, "m4", "dee", "navi, and now?")).toBe("engage alias");
     await page.locator(".toast").hover();
@@ -151,20 +151,20 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     writeFileSync(file, lines.map((one) => JSON.stringify(one)).join("\n"));
     await page.getByLabel("Recording file").setInputFiles(file);
     await expect.poll(() => box().inputValue()).toContain('"Hal"');
-    await page.getByText("they cannot be applied here").waitFor();
+    await page.getByText("and cannot be applied here").waitFor();
     await write((text) => text.replace('"Hal"', '"Sal"'));
     await expect.poll(() => big().textContent(), { timeout: 60_000 }).toBe("1 decision changes");
     const table = page.getByRole("table", { name: "On 2 labelled messages" });
     const cells = (await table.getByRole("row").allInnerTexts()).map((row) => row.split("\t"));
     expect(cells).toEqual([
-      ["", "As it is", "As it would be"],
+      ["", "Current", "New"],
       ["Precision", "50.0 % (1 of 2)", "100.0 % (1 of 1)"],
       ["Recall", "100.0 % (1 of 1)", "100.0 % (1 of 1)"],
     ]);
     expect(await violations(page, "everything")).toEqual([]);
     writeFileSync(file, '{"t":0}');
     await page.getByLabel("Recording file").setInputFiles(file);
-    await page.getByText("The recording cannot be used").waitFor();
+    await page.getByText("This recording cannot be used").waitFor();
     expect(await page.locator(".changes").textContent()).toContain("theirs.jsonl:1");
     // The recording from before is still there to be asked.
     await write((text) => text.replace('"Sal"', '"Val"'));
@@ -181,7 +181,7 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
       .toBe(true);
     await page.getByRole("button", { name: "Apply" }).click();
     await page.locator(".setup-diff .new", { hasText: "navi" }).waitFor();
-    await page.getByRole("button", { name: "Write", exact: true }).click();
+    await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("Applied 1 change").waitFor();
     await page.locator(".toast").hover();
     const theirs = [{ earshot: 1, config: { agents: { list: [{ id: "main", name: "Hal" }] } } }];
@@ -202,7 +202,7 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
     expect(await say(daemon, "m6", "cy", "navi, and now?")).toBe("observe default");
     await expect.poll(() => page.locator(".toast").count(), { timeout: 60_000 }).toBe(0);
     expect(await box().inputValue()).toContain('"Hal"');
-    expect(await page.getByText("they cannot be applied here").count()).toBe(1);
+    expect(await page.getByText("and cannot be applied here").count()).toBe(1);
   });
 
   test("a long try says how far it is, can be stopped, and the next one runs", async () => {

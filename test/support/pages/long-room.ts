@@ -154,7 +154,7 @@ export function passing(page: Page, stepPx: number): Promise<Passing> {
       box.scrollTop += ${stepPx};
       // Where the lines are bound to be now: with just that scrolled.
       before = look();
-      const isWhole = document.querySelector(".begin").textContent.startsWith("The beginning");
+      const isWhole = document.querySelector(".begin").textContent.startsWith("Start of the journal");
       still = box.scrollTop === was && (isWhole || ${stepPx} > 0) ? still + 1 : 0;
       if (still < 20) requestAnimationFrame(frame);
       else done({ lines: [...seen], rows, jumps });

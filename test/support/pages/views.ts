@@ -23,7 +23,7 @@ const button = (page: Page, name: string) => page.getByRole("button", { name, ex
 async function withoutInspector(page: Page): Promise<void> {
   await page.addInitScript("Object.defineProperty(navigator, 'onLine', { get: () => false })");
   await page.reload();
-  await heading("The inspector does not answer")(page);
+  await heading("The Stately inspector is not responding")(page);
   await page.locator("iframe").evaluate((frame) => frame.remove());
 }
 
@@ -69,7 +69,7 @@ async function trouble(page: Page): Promise<void> {
 }
 
 export const views: readonly View[] = [
-  { name: "Rooms without a room", of: "calm", path: "/", reach: heading("No room yet") },
+  { name: "Rooms without a room", of: "calm", path: "/", reach: heading("No rooms yet") },
   {
     name: "Rooms",
     of: "crowded",
@@ -85,7 +85,7 @@ export const views: readonly View[] = [
     path: "/",
     async reach(page) {
       await page.getByLabel("Find a room").fill("nowhere");
-      await heading("No room matches")(page);
+      await heading("No matching rooms")(page);
     },
   },
   {
@@ -103,7 +103,7 @@ export const views: readonly View[] = [
     name: "a room where nothing was heard",
     of: "calm",
     path: "/room/agent%3Amain%3Anone",
-    reach: heading("Nothing was heard here yet"),
+    reach: heading("No messages here yet"),
   },
   {
     name: "Search with a result",
@@ -117,9 +117,9 @@ export const views: readonly View[] = [
     name: "Search that finds nothing",
     of: "calm",
     path: "/search?text=nothing",
-    reach: heading("No message fits"),
+    reach: heading("No matching messages"),
   },
-  { name: "Setup", of: "calm", path: "/setup", reach: heading("Who it is") },
+  { name: "Setup", of: "calm", path: "/setup", reach: heading("Your agent") },
   {
     name: "Settings",
     of: "calm",
@@ -129,7 +129,7 @@ export const views: readonly View[] = [
       await heading("context.size")(page);
     },
   },
-  { name: "What-if of nothing", of: "calm", path: "/replay", reach: heading("Nothing was heard") },
+  { name: "What-if of nothing", of: "calm", path: "/replay", reach: heading("No messages in that time") },
   {
     name: "Chat before the first line",
     of: "calm",

@@ -71,7 +71,7 @@ function ChosenChip({ chosen: one, onRemove, onAgain }: ChosenChipProps) {
         </bdi>
         <span class={failed ? "small reason" : "small muted"}>{factsOf(one)}</span>
         {fate.state === "going" && (
-          <progress aria-label={`${name} on its way`} max={1} value={fate.part} />
+          <progress aria-label={`Uploading ${name}`} max={1} value={fate.part} />
         )}
       </span>
       {failed && fate.again && (

@@ -56,7 +56,7 @@ function FileChip({ file, token }: { readonly file: AttachedFile; readonly token
   if (id === undefined || gone)
     return (
       <span class="file-chip" role={gone ? "status" : undefined}>
-        <FileWords file={file} {...(gone ? { facts: "not kept any more" } : {})} />
+        <FileWords file={file} {...(gone ? { facts: "no longer stored" } : {})} />
       </span>
     );
   return (
@@ -74,7 +74,7 @@ function FileChip({ file, token }: { readonly file: AttachedFile; readonly token
       <span class="sr">Save</span>{" "}
       <FileWords
         file={file}
-        {...(state === "out of reach" ? { facts: "earshot does not answer" } : {})}
+        {...(state === "out of reach" ? { facts: "earshot is not responding" } : {})}
       />
       <Icon name="save" size={14} />
     </button>
@@ -188,7 +188,7 @@ function Whole({ file, id, token, onClose }: ThumbProps & { readonly onClose: ()
   const [address, setAddress] = useState<string | null>(null);
   const [note, setNote] = useState<string | null>(null);
   const name = fileName(file);
-  const gone = () => setNote("It is not kept any more.");
+  const gone = () => setNote("It is no longer stored.");
   useEffect(() => {
     dialog.current?.showModal();
     pictureOf(token, id, wholeSide).then(setAddress, gone);

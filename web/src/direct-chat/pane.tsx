@@ -225,8 +225,8 @@ function CutView({ line, agentName }: { readonly line: Cut; readonly agentName: 
         </div>
       )}
       <p class="meta">
-        {how}, {clockTime(at)}.{text !== "" && " It was not sent any further."}
-        {text !== "" && <CopyButton text={text} what="what was said" />}
+        {how}, {clockTime(at)}.{text !== "" && " The rest was not sent."}
+        {text !== "" && <CopyButton text={text} what="the text" />}
       </p>
     </div>
   );
@@ -234,13 +234,13 @@ function CutView({ line, agentName }: { readonly line: Cut; readonly agentName: 
 
 /** What to say of a turn that said nothing. */
 function quietWords({ outcome, cause }: Quiet, name: string): string {
-  if (outcome === "silent") return `${name} read it and chose to stay quiet.`;
+  if (outcome === "silent") return `${name} read it and chose not to answer.`;
   if (outcome === "cancelled") return "The turn was stopped.";
-  if (outcome === "partly") return "A part of the answer could not be delivered.";
-  if (outcome === "undelivered") return `The answer of ${name} could not be delivered.`;
+  if (outcome === "partly") return "Part of the answer could not be delivered.";
+  if (outcome === "undelivered") return "The answer could not be delivered.";
   if (outcome === "expired") return "The answer came too late and was not sent.";
   return cause === null
-    ? `${name} could not answer. The daemon's log says why.`
+    ? `${name} could not answer. See the daemon's log for the reason.`
     : `${name} could not answer: ${shownText(cause)}`;
 }
 
@@ -249,8 +249,9 @@ function SayHello({ agentName }: { readonly agentName: string }) {
     <div class="empty">
       <h2>Talk to {shownName(agentName)}</h2>
       <p>
-        In a direct chat every line engages. The room beside it shows how that changes in a group.
-        What you say to {shownName(agentName)} directly on other channels is shown here, too.
+        In a direct chat every message engages the agent. The simulator next to it shows how that
+        differs in a group. What you write to {shownName(agentName)} directly on other channels
+        appears here too.
       </p>
     </div>
   );

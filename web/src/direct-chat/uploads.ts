@@ -70,13 +70,13 @@ export class Uploads {
       if (file.size === 0) notes.push(`${file.name} is empty.`);
       else if (file.size > bytesMax)
         notes.push(
-          `${file.name} has ${bytes(file.size)}; a file may have ${bytes(bytesMax)} (media.maxBytes).`,
+          `${file.name} is ${bytes(file.size)}. The limit is ${bytes(bytesMax)} (media.maxBytes).`,
         );
       else if (chosen.length >= countMax) tooMany += 1;
       else chosen.push(this.#chosenOf(file));
     }
     if (tooMany > 0)
-      notes.push(`A message may have ${countMax} files; ${tooMany} more were not attached.`);
+      notes.push(`A message can have ${countMax} files. ${tooMany} more were not attached.`);
     this.#set(chosen, notes.length === 0 ? null : notes.join(" "));
     this.#pump();
   }
@@ -183,8 +183,8 @@ function resultOf({ status, response }: XMLHttpRequest): UploadState {
   if (status === 200 && file?.id !== undefined)
     return { state: "there", file: { ...file, id: file.id } };
   const why = messageIn(response);
-  if (status === 0) return { state: "failed", why: "earshot does not answer.", again: true };
-  return { state: "failed", why: why ?? `earshot answered ${status}.`, again: status >= 429 };
+  if (status === 0) return { state: "failed", why: "earshot is not responding.", again: true };
+  return { state: "failed", why: why ?? `earshot responded with ${status}.`, again: status >= 429 };
 }
 
 /** A file without a name has none here. */

@@ -56,7 +56,7 @@ export function takeDropped(data: DataTransfer, uploads: Uploads): void {
     .filter((item) => !folders.includes(item))
     .flatMap((item) => item.getAsFile() ?? []);
   uploads.add(files);
-  if (folders.length > 0) uploads.setNote("A folder cannot be attached; attach the files in it.");
+  if (folders.length > 0) uploads.setNote("A folder cannot be attached. Attach its files instead.");
 }
 
 /** Attaches what was pasted. False: there are words, which are what is meant. */

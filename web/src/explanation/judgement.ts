@@ -49,19 +49,21 @@ export function chipWord({ judgement, asked }: Judging): string {
 
 /** The sentence of the answer box. */
 export function judgedSentence({ judgement, asked }: Judging): string {
-  const opening = "Nothing else decided, so the judge of this room was asked.";
+  const opening = "No other rule decided, so the judge was asked.";
   if (judgement === null)
     return asked
-      ? "Nothing else decided, so the judge of this room is asked. Until it answers, the agent only reads."
-      : `${opening} No answer is known, so the agent only reads.`;
+      ? "No other rule decided, so the judge is asked. Until it answers, the agent only reads."
+      : `${opening} It has not answered, so the agent only reads.`;
   const { failed, engage } = judgement;
   if (failed === "budget")
-    return "Nothing else decided. The judge of this room was not asked, as its budget is spent.";
-  if (failed !== undefined)
-    return `${opening} There is no answer that counts: ${failures[failed]}.`;
-  if (!engage) return `${opening} It says: not meant for the agent.`;
-  if (judgement.engaged) return `${opening} It says: meant for the agent, so a turn is due.`;
-  return `${opening} It says: meant for the agent. It was not sure enough or too late, so the agent only reads.`;
+    return "No other rule decided. The judge was not asked because its budget is used up.";
+  if (failed !== undefined) return `${opening} There is no valid answer: ${failures[failed]}.`;
+  if (!engage) return `${opening} Its answer: not meant for the agent.`;
+  if (judgement.engaged) return `${opening} Its answer: meant for the agent, so a turn starts.`;
+  return (
+    `${opening} Its answer: meant for the agent, but not sure enough or too late, so the agent ` +
+    "only reads."
+  );
 }
 
 const nothing = { inputTokens: 0, outputTokens: 0, costUsd: 0 };

@@ -120,16 +120,13 @@ function NothingPicked({ note, onHelp }: Pick<WhyPaneProps, "note" | "onHelp">) 
   return (
     <div class="empty">
       <h2>Pick a message</h2>
-      <p>
-        You will see each rule in order, and the fact that made it match or not. The first match
-        decides.
-      </p>
+      <p>You will see each rule in order and why it matched or not. The first match decides.</p>
       <p class="small muted">
         <kbd>j</kbd> <kbd>k</kbd> to move through messages
       </p>
       <div class="acts">
         <button type="button" class="btn small" onClick={onHelp}>
-          All keys
+          All shortcuts
         </button>
       </div>
     </div>
@@ -151,7 +148,7 @@ export function Ladder({ explanation: { rungs, verdict }, decision, list }: Ladd
       class="ladder"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable
       tabIndex={0}
-      aria-label="The ladder, first match wins"
+      aria-label="The ladder: the first match decides"
     >
       {rungs.map((rung, index) => (
         <RungRow
@@ -272,7 +269,7 @@ function Facts({ why, command, isDraft, judging }: WhyPaneProps & { readonly why
       )}
       {!isDraft && (fate.outcome ?? fate.dropped) !== null && (
         <>
-          <dt>Became</dt>
+          <dt>Outcome</dt>
           <dd>
             {fate.outcome === null
               ? `dropped: ${fate.dropped}`

@@ -36,7 +36,7 @@ export function Acts({ acts, token, version }: ActsProps) {
     setFailed(null);
     ask(path, { token, body: {} }).catch((error: unknown) => {
       setStep("rest");
-      setFailed(error instanceof ApiError ? error.message : "earshot could not be asked.");
+      setFailed(error instanceof ApiError ? error.message : "Cannot reach earshot.");
     });
   };
   if (typeof step === "object")

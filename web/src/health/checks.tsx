@@ -30,8 +30,8 @@ export function Checks({ token }: ChecksProps) {
       {steps.length === 0 && !isRunning && (
         <div class="calm">
           <p>
-            Tries the key and the name of each model, addresses, bot tokens and folders, and looks
-            for risky settings. Nothing is changed and no message is sent.
+            Tries the key and name of each model, addresses, bot tokens and folders, and looks for
+            risky settings. Nothing is changed and no message is sent.
           </p>
         </div>
       )}
@@ -61,7 +61,7 @@ export function Checks({ token }: ChecksProps) {
       <footer class="check-act">
         {/* It keeps the focus while it runs, so it is not disabled. */}
         <button class="btn" type="button" aria-disabled={isRunning} onClick={start}>
-          {isRunning ? "Checking …" : steps.length === 0 ? "Check everything" : "Check again"}
+          {isRunning ? "Checking…" : steps.length === 0 ? "Check everything" : "Check again"}
         </button>
       </footer>
     </section>
@@ -72,7 +72,7 @@ function summary(steps: readonly CheckStepLine[], ended: number, isRunning: bool
   if (isRunning) return `${ended} of ${steps.length}`;
   const wrong = steps.filter(({ state }) => state === "wrong").length;
   const warnings = steps.filter(({ state }) => state === "warning").length;
-  if (wrong + warnings === 0) return "All fine";
+  if (wrong + warnings === 0) return "All good";
   const found = [
     ...(wrong > 0 ? [`${wrong} wrong`] : []),
     ...(warnings > 0 ? [`${warnings} ${warnings === 1 ? "warning" : "warnings"}`] : []),
@@ -98,7 +98,9 @@ function useChecks(token: string) {
       );
     } catch (error) {
       if (signal.aborted) return;
-      setProblem(error instanceof ApiError ? error.message : "The checks ended early. Try again.");
+      setProblem(
+        error instanceof ApiError ? error.message : "The checks stopped early. Try again.",
+      );
     }
     setRunning(false);
   }

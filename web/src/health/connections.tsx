@@ -23,9 +23,9 @@ export function Connections({ connections, now }: ConnectionsProps) {
       </header>
       {connections.length === 0 ? (
         <div class="calm">
-          <h3>No channel yet</h3>
+          <h3>No channels yet</h3>
           <p>
-            In a terminal, <code>earshot init</code> connects one.
+            Connect one in <a href="/setup">Setup</a>, or run <code>earshot channels add</code>.
           </p>
         </div>
       ) : (
@@ -37,7 +37,7 @@ export function Connections({ connections, now }: ConnectionsProps) {
                 <th class="opt">Account</th>
                 <th>State</th>
                 <th class="num opt">For</th>
-                <th class="num">Last heard</th>
+                <th class="num">Last message</th>
                 <th class="num opt">Reconnects</th>
                 <th class="num opt">Duplicates</th>
               </tr>

@@ -19,6 +19,6 @@ export function entryActs({
     ? { label: "Resume", path: `${path}/resume` }
     : { label: "Pause", path: `${path}/pause` };
   if (origin === "config") return [change];
-  const question = "Nothing more is said.";
+  const question = "Remove this entry?";
   return [change, { label: "Remove", path: `${path}/remove`, question, back: "Keep it" }];
 }

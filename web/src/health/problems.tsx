@@ -26,8 +26,8 @@ export function Needs({ needs, more, token }: NeedsProps) {
         <div class="calm">
           <h3>Nothing needs you</h3>
           <p>
-            Groups that are not on a list, pairing requests, failing agents, refused tokens and
-            deliveries in doubt would be listed here.
+            New groups, pairing requests, failing agents, refused tokens and deliveries in doubt
+            appear here.
           </p>
         </div>
       ) : (
@@ -38,7 +38,7 @@ export function Needs({ needs, more, token }: NeedsProps) {
         </ul>
       )}
       {more > 0 && (
-        <p class="calm small muted">{more} more, which are listed when these are done.</p>
+        <p class="calm small muted">{more} more. They appear when these are resolved.</p>
       )}
     </section>
   );
@@ -116,7 +116,7 @@ function Excerpt({ id, need: { line, excerpt }, isOpen }: ExcerptProps) {
 
 function linkOf(need: Need): { readonly label: string; readonly href: string } | null {
   if (need.kind === "quarantine") return { label: "Details", href: roomHref(need.key) };
-  if (need.kind === "agent") return { label: "Show the turn", href: roomHref(need.key) };
+  if (need.kind === "agent") return { label: "Show turn", href: roomHref(need.key) };
   return null;
 }
 

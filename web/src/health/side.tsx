@@ -11,7 +11,7 @@ export function TurnSlots({ agents }: { readonly agents: Health["lanes"] }) {
     <section class="panel" aria-labelledby="turn-slots-title">
       <header>
         <h2 id="turn-slots-title">Turn slots</h2>
-        <span class="end">turns at once</span>
+        <span class="end">concurrent turns</span>
       </header>
       <ul class="turn-slots">
         {agents.map(({ agent, name, running, waiting, slots }) => {
@@ -50,7 +50,7 @@ export function Store({ store }: Pick<Health, "store">) {
       </header>
       <dl class="kv">
         {size === null ? (
-          <Line name="Kept in">memory only</Line>
+          <Line name="Storage">memory only</Line>
         ) : (
           <Line name="Size on disk">{bytes(size)}</Line>
         )}
@@ -58,7 +58,7 @@ export function Store({ store }: Pick<Health, "store">) {
         <Line name="Commit with fsync, p99">
           {commitMsP99 === null ? "–" : `${commitMsP99.toFixed(1)} ms`}
         </Line>
-        <Line name="Rows a commit">{rowsPerCommit === null ? "–" : amount(rowsPerCommit)}</Line>
+        <Line name="Rows per commit">{rowsPerCommit === null ? "–" : amount(rowsPerCommit)}</Line>
         <Line name="Events so far">{amount(events)}</Line>
       </dl>
     </section>
@@ -72,7 +72,7 @@ export function Deliveries({ outbox, doubles: duplicates }: Pick<Health, "outbox
     <section class="panel" aria-labelledby="deliveries-title">
       <header>
         <h2 id="deliveries-title">Deliveries</h2>
-        <span class="end">as far back as is kept</span>
+        <span class="end">in the journal</span>
       </header>
       <dl class="kv">
         <Line name="Sent">{amount(of("sent"))}</Line>
@@ -84,7 +84,7 @@ export function Deliveries({ outbox, doubles: duplicates }: Pick<Health, "outbox
           {amount(of("dead"))}
         </Line>
         <Line name="Expired">{amount(of("expired"))}</Line>
-        <Line name="Duplicates dropped since the start">{amount(duplicates)}</Line>
+        <Line name="Duplicates dropped since start">{amount(duplicates)}</Line>
       </dl>
     </section>
   );

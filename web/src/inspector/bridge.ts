@@ -57,11 +57,12 @@ export async function startBridge(options: BridgeOptions): Promise<void> {
   });
   face.onWindow(() => {
     popup = window.open(first.page, "xstateinspector");
-    if (popup === null) return face.status("The browser keeps windows from opening here.");
+    if (popup === null)
+      return face.status("The browser blocked the window. Allow pop-ups for this page.");
     line?.end();
     face.frame.hidden = true;
     face.frame.removeAttribute("src");
-    face.status(`${name} is in the other window.`);
+    face.status(`${name} is open in the other window.`);
   });
   face.frame.src = first.page;
 }
@@ -83,7 +84,7 @@ function ticketsOf({ token, key, words, face }: BridgeOptions): () => Promise<Ti
           face.problem(status === 401 ? "refused" : "unknown");
           return null;
         }
-        face.status("earshot does not answer. It is asked again when it is back.");
+        face.status("earshot is not responding. This page retries until it is back.");
         await new Promise((resolve) => setTimeout(resolve, againMs));
       }
     }
@@ -115,12 +116,12 @@ function openLine({ face, buy, name, hand }: LineOptions): Line {
       if (ended) return;
       hand(JSON.parse(data));
       count += 1;
-      face.status(`Connected to ${name}: ${count} ${count === 1 ? "frame" : "frames"} given.`);
+      face.status(`Connected to ${name}: ${count} ${count === 1 ? "frame" : "frames"} sent.`);
     };
     socket.onclose = ({ code }) => {
       if (ended) return;
       if (code === badToken) return face.problem("refused");
-      face.status("Lost. Asking for a way in again…");
+      face.status("Connection lost. Reconnecting…");
       setTimeout(() => void open(), againMs);
     };
   };

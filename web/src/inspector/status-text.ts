@@ -6,17 +6,15 @@
  */
 const problems = {
   noToken: [
-    "No token in this address",
-    "Ask for the address again: earshot inspect --stately prints it.",
+    "This address has no token",
+    "Run earshot inspect --stately to print the address again.",
   ],
-  refused: [
-    "The token has changed",
-    "Ask for the address again: earshot inspect --stately prints it.",
-  ],
-  unknown: ["That room is not known", "Look at the key in this page's address."],
+  refused: ["The token was replaced", "Run earshot inspect --stately to print the address again."],
+  unknown: ["Unknown room", "Check the key in the address of this page."],
   silent: [
-    "The inspector does not answer",
-    "It is a page of stately.ai and needs a network. Our own page shows the same statecharts offline.",
+    "The Stately inspector is not responding",
+    "It is a page of stately.ai and needs a network connection. earshot's Room page shows the same " +
+      "statecharts offline.",
   ],
 } as const;
 export type Problem = keyof typeof problems;
@@ -59,10 +57,10 @@ export function createInspectorView({
       part("status").textContent = title;
     },
     showOrigin(origin) {
-      const what = key === null ? "The conversations that are live" : `The conversation ${key}`;
+      const what = key === null ? "All live conversations" : `The conversation ${key}`;
       const limit = words ? "" : ", without what people and agents write";
       part("shared").textContent =
-        `${what}: shared with the page of ${origin} in this browser${limit}.`;
+        `${what} ${key === null ? "are" : "is"} sent to the page of ${origin} in this browser${limit}.`;
     },
     onWindow(open) {
       const button = part<HTMLButtonElement>("window");

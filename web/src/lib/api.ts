@@ -66,12 +66,12 @@ async function send(path: string, { token, body, signal }: Asking): Promise<Resp
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, "earshot does not answer. It is asked again when it is back.");
+    throw new ApiError(0, "earshot is not responding. This page retries until it is back.");
   }
 }
 
 const refusalOf = ({ status }: Response, answer: unknown): ApiError =>
-  new ApiError(status, messageOf(answer) ?? `earshot answered ${status}.`);
+  new ApiError(status, messageOf(answer) ?? `earshot responded with ${status}.`);
 
 function messageOf(answer: unknown): string | null {
   if (typeof answer !== "object" || answer === null || !("error" in answer)) return null;
@@ -98,7 +98,7 @@ export async function askAgain(
       return { answer: await ask(path, asking) };
     } catch (error) {
       if (asking.signal.aborted) return null;
-      onError(error instanceof ApiError ? error.message : "earshot could not be asked.");
+      onError(error instanceof ApiError ? error.message : "Cannot reach earshot.");
       const status = error instanceof ApiError ? error.status : 0;
       if (status !== 0 && status !== 404 && status < 500) return null;
     }

@@ -85,7 +85,7 @@ export function ChatPage({ token, onLink, onHelp }: PageProps) {
       <section class="page-bar" aria-labelledby="page-title">
         <h1 id="page-title">Chat</h1>
         <span class="small muted cut hide-s">
-          Nothing here reaches a real room. The simulator uses your rules and a scripted agent.
+          The simulator uses your rules and a scripted agent. Nothing here reaches a real room.
         </span>
         <span class="grow hide-s" />
         <PaneSwitch pane={pane} onPane={setPane} />
@@ -281,7 +281,7 @@ function whyOf({ focus, view, direct, talk, agentName }: WhyOf): WhyProps {
   if (row.kind !== "person") {
     const of = `${shownName(agentName)}, ${at}`;
     const cause = row.cause === null ? "" : ` It answers ${shownName(row.cause.author.name)}.`;
-    return { ...blank, of, note: `The agent's own line: nothing was decided about it.${cause}` };
+    return { ...blank, of, note: `A message of the agent itself. It needs no decision.${cause}` };
   }
   const of = `${shownName(row.line.author.name)}, ${at}`;
   return { ...blank, of, verdict: row.verdict, why: view.why[row.id] ?? null };

@@ -76,11 +76,8 @@ export function RoomPage({ token, roomKey, message, at, onLink, onHelp }: RoomPa
 function UnknownRoom() {
   return (
     <div class="empty">
-      <h2>Nothing was heard here yet</h2>
-      <p>
-        The room appears as soon as someone writes where the agent can hear. This page looks again
-        by itself.
-      </p>
+      <h2>No messages here yet</h2>
+      <p>The room appears as soon as someone writes in it. This page updates by itself.</p>
       <div class="acts">
         <a class="btn" href="/">
           All rooms
@@ -349,21 +346,22 @@ function whyOf(row: LineRow | null, explained: Explained | null, agentName: stri
     return { ...blank, of: `${shownName(row.entry.author.name)}, ${at}`, verdict };
   }
   if (row.kind === "reaction") {
-    const note = "The next turn is shown reactions to the agent’s messages. They decide nothing.";
+    const note =
+      "Reactions to the agent’s messages are shown to it with the next turn. They do not engage " +
+      "it.";
     return { ...blank, of: `${shownName(row.entry.author.name)}, ${at}`, note };
   }
   if (row.kind === "acted") {
-    const note = "Done by hand, from outside the chat. The journal has it under this name.";
+    const note = "Done from outside the chat. The journal records this name.";
     return { ...blank, of: `${shownName(row.entry.by)}, ${at}`, note };
   }
   const of = `${shownName(agentName)}, ${at}`;
-  if (row.kind === "quiet")
-    return { ...blank, of, note: "A turn of the agent that left no words in the room." };
+  if (row.kind === "quiet") return { ...blank, of, note: "A turn that sent nothing to the room." };
   const { quote, entry } = row;
   const answered =
     quote === null ? "It was sent as a plain message." : `It answers ${shownName(quote.name)}.`;
-  const way = entry.status === "sent" ? "" : ` Its status in the outbox is ${entry.status}.`;
-  const note = `The agent’s own line: nothing was decided about it. ${answered}${way}`;
+  const way = entry.status === "sent" ? "" : ` Its state in the outbox: ${entry.status}.`;
+  const note = `A message of the agent itself. It needs no decision. ${answered}${way}`;
   return { ...blank, of, note };
 }
 
@@ -371,17 +369,18 @@ function personWhy({ entry }: PersonRow, explained: Explained | null, at: string
   const { author, verdict, id, history, fellow: isSibling } = entry;
   const overheard =
     history === true
-      ? "Read from the room’s history: nothing was decided about it."
+      ? "Read from the room’s history. It needs no decision."
       : isSibling === true
         ? author.isBot
-          ? "Another agent of ours said it: it is overheard, and nothing is decided about it."
-          : "The account answers in this person’s name: it is kept, and nothing is decided about it."
+          ? "Written by another of your agents. It is kept as context and needs no decision."
+          : "The account answers in this person’s name. It is kept as context and needs no " +
+            "decision."
         : null;
   return {
     of: `${shownName(author.name)}, ${at}`,
     why: explained?.why ?? null,
     verdict,
-    note: overheard ?? explained?.note ?? (verdict === null ? "It could not be decided." : null),
+    note: overheard ?? explained?.note ?? (verdict === null ? "There is no decision on it." : null),
     command: overheard !== null ? null : `earshot why ${shellWord(id)}`,
   };
 }

@@ -153,21 +153,21 @@ function NoRoom({ token }: { readonly token: string }) {
   if (refused.length > 0) return <OnlyRefused needs={refused} token={token} />;
   return (
     <div class="empty">
-      <h2>No room yet</h2>
+      <h2>No rooms yet</h2>
       <p>
-        Rooms appear here as soon as someone writes where the agent can hear. You can try the rules
-        without any account.
+        A room appears here as soon as someone writes in it. You can try the rules without an
+        account.
       </p>
       <div class="acts">
         <a class="btn primary" href="/setup">
-          Set up an agent and a group
+          Set up an agent
         </a>
         <a class="btn" href="/chat">
           Open the simulator
         </a>
       </div>
       <p class="small muted">
-        In a terminal, <code>earshot init</code> connects a channel.
+        Or run <code>earshot init</code> in a terminal.
       </p>
     </div>
   );
@@ -185,9 +185,9 @@ function OnlyRefused({ needs, token }: { needs: readonly RefusedNeed[]; token: s
   ].join(" and ");
   return (
     <div class="empty">
-      <h2>No room yet</h2>
+      <h2>No rooms yet</h2>
       <p>
-        Messages arrive, but {named} {needs.length === 1 ? "is" : "are"} not on the list.
+        Messages arrive, but {named} {needs.length === 1 ? "is" : "are"} not allowed yet.
       </p>
       {needs.slice(0, refusedShownMax).map(({ id, room, name, at, acts }) => (
         <div key={id} class="acts">
@@ -196,7 +196,7 @@ function OnlyRefused({ needs, token }: { needs: readonly RefusedNeed[]; token: s
         </div>
       ))}
       <p class="small muted">
-        <a href="/health">Health</a> lists what needs you.
+        <a href="/health">Health</a> lists everything that needs you.
       </p>
     </div>
   );
@@ -215,11 +215,11 @@ function NoMatch({ find, filter, asleep, searched }: NoMatchProps) {
   const sleepers = `${amount(asleep)} ${asleep === 1 ? "room is" : "rooms are"} asleep`;
   return (
     <div class="empty">
-      <h2>No room matches</h2>
+      <h2>No matching rooms</h2>
       <p>
-        {searched ? `Nothing fits ${what}, asleep or live. ` : `Nothing live fits ${what}. `}
+        {searched ? `No live or sleeping room matches ${what}. ` : `No live room matches ${what}. `}
         {!searched && find.trim() !== "" && asleep > 0
-          ? `${sleepers}; press Enter to search them too.`
+          ? `${sleepers}. Press Enter to search them too.`
           : ""}
       </p>
     </div>

@@ -55,7 +55,7 @@ export function SearchPage({ token, onLink }: PageProps) {
       {problem !== null && (
         <section class="panel">
           <div class="empty">
-            <h2>The search does not answer</h2>
+            <h2>Search is not responding</h2>
             <p>{problem}</p>
             <div class="acts">
               <button type="button" class="btn" onClick={again}>
@@ -93,11 +93,11 @@ function noteOf(answer: Answer | null, problem: string | null): string {
   return [
     ...(found.length === 0 ? [] : [next === null ? count : `The newest ${count}`]),
     ...(state === "building"
-      ? [`The index is being built: ${amount(done)} of ${amount(total)} journal rows`]
+      ? [`Building the index: ${amount(done)} of ${amount(total)} journal rows`]
       : []),
     ...(lookedAt === null
       ? []
-      : [`Without full-text search only the newest ${amount(lookedAt)} messages were compared`]),
+      : [`Without full-text search, only the newest ${amount(lookedAt)} messages were searched`]),
   ].join(". ");
 }
 
@@ -106,16 +106,17 @@ function Nothing({ answer }: { readonly answer: Answer }) {
   const [title, text] =
     state === "off"
       ? [
-          "The search is off",
-          "Set search.enabled to true in the config: the index is then built from the journal.",
+          "Search is off",
+          "Set search.enabled to true in Settings. The index is then built from the journal.",
         ]
       : state === "failed"
-        ? ["The search does not work", `${problem ?? ""} It is tried again after a while.`]
+        ? ["Search is not working", `${problem ?? ""} It is retried automatically.`]
         : state === "building"
-          ? ["Nothing found yet", "The index is being built. This page looks again by itself."]
+          ? ["Nothing found yet", "The index is still being built. This page updates by itself."]
           : [
-              "No message fits",
-              "Fewer words or filters find more. Only what the journal still has can be found.",
+              "No matching messages",
+              "Try fewer words or filters. Only messages that are still in the journal can be " +
+                "found.",
             ];
   return (
     <section class="panel">

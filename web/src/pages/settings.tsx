@@ -30,7 +30,7 @@ export function SettingsPage({ token, onLink }: PageProps) {
         <h1>Settings</h1>
         <span class="sub">
           <bdi>{answer?.path ?? ""}</bdi>
-          {answer !== null && !answer.exists ? " (not there yet)" : ""}
+          {answer !== null && !answer.exists ? " (not created yet)" : ""}
         </span>
         <a class="btn small" href="/setup">
           Setup
@@ -54,7 +54,7 @@ export function SettingsPage({ token, onLink }: PageProps) {
             checked={isOnlySet}
             onChange={(event) => setOnlySet(event.currentTarget.checked)}
           />
-          Only what is set
+          Only set values
         </label>
         <span class="small muted" role="status">
           {answer === null ? "" : count === 1 ? "1 setting" : `${count} settings`}
@@ -66,7 +66,7 @@ export function SettingsPage({ token, onLink }: PageProps) {
           <bdi>{problem}</bdi>
         </p>
       )}
-      {answer !== null && count === 0 && <p class="muted">Nothing fits.</p>}
+      {answer !== null && count === 0 && <p class="muted">No matching settings.</p>}
       {answer !== null && find === "" && (
         <Entries containers={answer.containers} token={token} onWritten={reload} />
       )}
@@ -141,7 +141,7 @@ function useSettings({ token, onLink }: Pick<PageProps, "token" | "onLink">) {
     try {
       take(await ask("/api/config", { token }));
     } catch (error) {
-      setProblem(error instanceof ApiError ? error.message : "earshot could not be asked.");
+      setProblem(error instanceof ApiError ? error.message : "Cannot reach earshot.");
     }
   }
   return { answer, problem, reload: () => void reload() };

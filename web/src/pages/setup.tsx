@@ -44,24 +44,24 @@ export function SetupPage({ token, onLink }: PageProps) {
     <main id="main" class="page setup" tabIndex={-1}>
       <div class="head">
         <h1>Setup</h1>
-        <span class="sub">An agent, a model, a group: each is tried before it is written.</span>
+        <span class="sub">Agent, model and group. Everything is tried before it is saved.</span>
       </div>
       {state !== null && form !== null && (
         <div class="setup-list">
-          <Step number={1} title="Who it is" about="In groups it reacts to its name.">
+          <Step number={1} title="Your agent" about="In a group it answers to its name.">
             <Line label="Name" value={form.name} onChange={(name) => change({ name })} />
             <Line
               label="Purpose (optional)"
               value={form.purpose}
               placeholder="You keep the reading list of this group."
-              hint="The agent reads it with every turn."
+              hint="Part of the system message of every turn."
               onChange={(purpose) => change({ purpose })}
             />
             <Line
               label="Other names (optional)"
               value={form.aliases}
               placeholder="scouty, librarian"
-              hint="Separated by commas."
+              hint="Separate them with commas."
               onChange={(aliases) => change({ aliases })}
             />
           </Step>

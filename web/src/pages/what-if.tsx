@@ -51,7 +51,7 @@ function since(days: number): number {
 }
 
 const wordsOf = (error: unknown): string =>
-  error instanceof ApiError ? error.message : "earshot could not be asked.";
+  error instanceof ApiError ? error.message : "Cannot reach earshot.";
 
 interface Tried {
   readonly edits: readonly WhatIfEdit[];
@@ -166,7 +166,7 @@ export function WhatIfPage({ token, onLink }: PageProps) {
       <div class="head">
         <h1>What-if</h1>
         <span class="sub">
-          Replay what was heard under other rules. Nothing changes until you apply it.
+          Replay past messages under other rules. Nothing changes until you apply them.
         </span>
         <span class="grow" />
         <Source span={span} recording={recording} onSpan={loadSpan} onFile={open} />
@@ -339,21 +339,21 @@ interface OutcomeProps {
 
 function Outcome({ token, recording, tried, problem, edited, stop }: OutcomeProps) {
   const { result, rules, share, failed, stopped, problems } = tried;
-  if (problem !== null) return <Empty title="The recording cannot be used" text={problem} />;
+  if (problem !== null) return <Empty title="This recording cannot be used" text={problem} />;
   if (recording === null) return <Progress words="Reading the journal" share={null} />;
   if (recording.messages === 0)
     return (
       <Empty
-        title="Nothing was heard in that time"
-        text="Take a longer time, or open a recording: earshot record writes one."
+        title="No messages in that time"
+        text="Choose a longer time, or open a recording made with earshot record."
       />
     );
-  if (failed !== null) return <Empty title="This could not be replayed" text={failed} />;
+  if (failed !== null) return <Empty title="The replay failed" text={failed} />;
   const hasAnswer = edited && rules !== null && rules !== recording.rules;
   if (problems.length > 0 && !hasAnswer)
-    return <Empty title="Not a rule yet" text="The line that is wrong is marked in the config." />;
+    return <Empty title="The config is not valid" text="The problem is marked in the config." />;
   if (stopped && share === null)
-    return <Empty title="Stopped" text="Change a rule, and it is tried again." />;
+    return <Empty title="Stopped" text="Change a rule to start again." />;
   const running =
     share === null ? null : <Progress words="Replaying" share={share} onStop={stop} />;
   if (result === null) return running ?? <Progress words="Replaying" share={0} />;
@@ -373,7 +373,7 @@ function ChangeARule({ recording: { messages, rooms } }: { readonly recording: W
   return (
     <div class="empty">
       <h2>Change a rule</h2>
-      <p>Edit the config on the left. The decisions that would differ appear here.</p>
+      <p>Edit the config on the left to see which decisions would change.</p>
       <p class="small muted">
         {amount(messages)} {messages === 1 ? "message" : "messages"} in {amount(rooms)}{" "}
         {rooms === 1 ? "room" : "rooms"} {messages === 1 ? "is" : "are"} ready.

@@ -20,7 +20,7 @@ export async function act(token: string, key: string, body: RoomAction): Promise
     const { done } = (await ask(path, { token, body })) as { readonly done: string };
     return { ok: true, text: done };
   } catch (error) {
-    const text = error instanceof ApiError ? error.message : "earshot could not be asked.";
+    const text = error instanceof ApiError ? error.message : "Cannot reach earshot.";
     return { ok: false, text };
   }
 }

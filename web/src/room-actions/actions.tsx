@@ -96,12 +96,12 @@ function ActionsDialog(props: DialogProps) {
       </h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable */}
       <section class="room-act-list" aria-label="Actions" data-scrolls tabIndex={0}>
-        <Item title="Stop this turn" about="What was sent of the answer stays.">
+        <Item title="Stop this turn" about="Parts of the answer that were sent stay.">
           {stop}
         </Item>
         <Item
           title="Disengage"
-          about={`Ends all credits: ${name} only listens until it is spoken to again.`}
+          about={`Ends all credits. ${name} only listens until someone addresses it again.`}
         >
           <button type="button" class="btn small" onClick={() => void send({ does: "disengage" })}>
             Disengage
@@ -174,7 +174,7 @@ function NewSession({ name, send }: ActProps) {
     <>
       <Item
         title="New session"
-        about={`${name} remembers nothing of what was said before. The old session is archived.`}
+        about={`${name} starts without memory of earlier messages. The old session is archived.`}
       >
         <button
           type="button"
@@ -187,8 +187,8 @@ function NewSession({ name, send }: ActProps) {
       </Item>
       {asking && (
         <Confirm
-          question="Start a new session? The archived one cannot be continued."
-          label="Start it"
+          question="Start a new session? You cannot go back to the old one."
+          label="Start session"
           onYes={() => void send({ does: "new" }).then(() => setAsking(false))}
           onNo={() => setAsking(false)}
         />
@@ -199,8 +199,8 @@ function NewSession({ name, send }: ActProps) {
 
 const levels = ["ladder", "mention", "always"] as const satisfies readonly Activation[];
 const levelText = {
-  ladder: "By the rules of the ladder",
-  mention: "Only when it is mentioned",
+  ladder: "As the rules decide",
+  mention: "Only when mentioned",
   always: "Every message",
 } as const;
 
@@ -208,7 +208,7 @@ function Activations({ now, send }: Omit<ActProps, "name"> & { readonly now: str
   return (
     <Item
       title="Activation"
-      about={`${levelText[now as keyof typeof levelText] ?? now}. Default is what the config says.`}
+      about={`${levelText[now as keyof typeof levelText] ?? now}. Default: as in the config.`}
     >
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as one strip */}
       <div class="seg" role="group" aria-label="Activation">
@@ -246,7 +246,10 @@ function Say({ name, title, send }: ActProps & { readonly title: string }) {
   };
   return (
     <>
-      <Item title={`Say something as ${name}`} about="It is remembered as the agent’s own message.">
+      <Item
+        title={`Say something as ${name}`}
+        about="It becomes part of the session, as the agent’s own message."
+      >
         <button type="button" class="btn small" disabled={!ready} onClick={() => setAsking(true)}>
           Say
         </button>
@@ -267,7 +270,7 @@ function Say({ name, title, send }: ActProps & { readonly title: string }) {
       {asking && (
         <Confirm
           question={`Send this to ${shownName(title)} as ${name}? It cannot be undone.`}
-          label="Send it"
+          label="Send"
           onYes={() => void say()}
           onNo={() => setAsking(false)}
         />

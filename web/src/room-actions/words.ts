@@ -9,9 +9,9 @@ export interface SessionBegan {
 }
 
 export function sessionWords({ why, by }: SessionBegan): string {
-  if (why === "compaction") return "Compacted: the agent knows older messages by a summary";
-  if (why === "omission") return "Shortened: the agent no longer knows older messages";
-  if (why === "policy") return "New session, by session.reset of the config";
+  if (why === "compaction") return "Compacted: older messages are summarised for the agent";
+  if (why === "omission") return "Shortened: the agent no longer sees older messages";
+  if (why === "policy") return "New session, as set by session.reset";
   if (why === "command") return "New session, by /new";
   return by === undefined ? "New session" : `New session, by ${shownName(by)}`;
 }
@@ -26,7 +26,7 @@ export function actedWords({ does, level }: ActedEntry, agentName: string): stri
       return `said something as ${shownName(agentName)}`;
     case "activation":
       return level == null
-        ? "set the activation back to what the config says"
+        ? "reset the activation to the config"
         : `set the activation to ${level}`;
   }
 }

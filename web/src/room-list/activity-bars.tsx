@@ -10,13 +10,13 @@ export function Activity({ activity }: { readonly activity: ActivityView | null 
   return (
     <section class="panel activity" aria-label="Last 15 minutes">
       <Stat
-        name="Messages a minute"
+        name="Messages per minute"
         value={activity === null ? null : amount(activity.perMinute)}
       />
       <Stat name="Engaged" value={textOf(activity?.engagedPercent)} unit="%" />
       <Stat name="Decided in, p99" value={textOf(activity?.decidedMsP99)} unit="ms" />
       <Stat
-        name="First words in, p50"
+        name="First text in, p50"
         value={words === null ? null : (words / 1_000).toFixed(1)}
         unit="s"
       />

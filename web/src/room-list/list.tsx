@@ -94,7 +94,7 @@ export function RoomList({ places, second, nameOf, hold, see, begin, children }:
       <div class="rooms-head" aria-hidden="true">
         <span>Room</span>
         <span>State</span>
-        <span>Who is there</span>
+        <span>People</span>
         <span>Decisions</span>
         <span>Last message</span>
         <span>Credits, queue</span>

@@ -17,7 +17,7 @@ export function AgentInput({ messageId, turnId, token }: AgentInputProps) {
   const [open, setOpen] = useState(false);
   return (
     <details class="read" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>What the agent read</summary>
+      <summary>Prompt</summary>
       {open && <Input messageId={messageId} turnId={turnId} token={token} />}
     </details>
   );
@@ -31,10 +31,10 @@ function Input({ messageId, turnId, token }: AgentInputProps) {
       (answer) => {
         const { prompts } = answer as { prompts: readonly SentPrompt[] };
         const last = prompts.findLast((sent) => sent.turnId === turnId) ?? prompts.at(-1);
-        if (wanted) setFound(last ?? "There is none.");
+        if (wanted) setFound(last ?? "Empty.");
       },
       (error: unknown) => {
-        const why = error instanceof ApiError ? error.message : "earshot could not be asked.";
+        const why = error instanceof ApiError ? error.message : "Cannot reach earshot.";
         if (wanted) setFound(why);
       },
     );

@@ -69,7 +69,7 @@ export function useLabels(token: string, roomKey: string, selected: LineRow | nu
       .catch((error: unknown) => {
         put(row.key, null);
         setDone(null);
-        setFailed(error instanceof ApiError ? error.message : "earshot could not be asked.");
+        setFailed(error instanceof ApiError ? error.message : "Cannot reach earshot.");
       });
   };
   const toggle = (row: PersonRow, expected: Expected) =>
@@ -129,7 +129,7 @@ export function LabelOf({ row: { label } }: { readonly row: PersonRow }) {
       <Icon name={label.expected} />
       <bdi class="cut">
         {label.expected === "engage" ? "Should have answered" : "Should have stayed quiet"}
-        {`, says ${shownName(label.by)}`}
+        {`, labelled by ${shownName(label.by)}`}
       </bdi>
     </div>
   );

@@ -116,11 +116,11 @@ const stateAt = (state: RoomState, { attention, lock, guard, typing }: RoomPlace
 
 function guardWords({ guard }: RoomState): string {
   const turns = `${guard.consecutive} ${guard.consecutive === 1 ? "turn" : "turns"}`;
-  if (guard.state === "muted") return "Muted: bots are only observed until a person speaks";
-  if (guard.state === "tripped") return `Tripped: ${turns} by bots since a person spoke`;
+  if (guard.state === "muted") return "Muted: bots do not engage until a person writes";
+  if (guard.state === "tripped") return `Tripped: ${turns} by bots since a person wrote`;
   return guard.consecutive === 0
-    ? "No turn by bots since a person spoke"
-    : `${turns} by bots since a person spoke`;
+    ? "No turns by bots since a person wrote"
+    : `${turns} by bots since a person wrote`;
 }
 
 const nothing = "–";
@@ -155,18 +155,18 @@ function Fact({ name, children }: { readonly name: string; readonly children: st
 
 const names = (people: readonly RoomPerson[]): string =>
   people.map(({ name }) => shownName(name)).join(", ");
-const lines = (count: number): string => (count === 1 ? "1 line" : `${count} lines`);
+const lines = (count: number): string => (count === 1 ? "1 message" : `${count} messages`);
 
 function forWords({ batch, attempt, context }: RoomTurn): string {
   const authors = [...new Map(batch.map(({ author }) => [author.id, author])).values()];
-  const who = batch.length === 0 ? "nobody: a heartbeat" : names(authors);
+  const who = batch.length === 0 ? "heartbeat" : names(authors);
   const said = batch.length === 0 ? "" : `, ${lines(batch.length)}`;
-  const shown = context === 0 ? "" : `, shown ${context} observed`;
+  const shown = context === 0 ? "" : `, with ${context} observed`;
   return `${who}${said}${shown}${attempt > 1 ? `, try ${attempt}` : ""}`;
 }
 
 function wayWords({ place, replyTo, batch }: RoomTurn, state: RoomState): string {
-  if (isSilenced(state)) return "nowhere: it chose silence";
+  if (isSilenced(state)) return "nowhere: the agent chose not to answer";
   const answered = batch.find(({ id }) => id === replyTo)?.author;
   const reply = answered === undefined ? "" : `, in answer to ${shownName(answered.name)}`;
   return `${place}${reply}`;
@@ -176,8 +176,8 @@ function ackWords({ ack, batch }: RoomTurn): string {
   if (ack === null) return "none";
   if (batch.length === 1) return `${ack.emoji} set`;
   return ack.on === batch.length
-    ? `${ack.emoji} set on ${batch.length === 2 ? "both" : `all ${batch.length}`} lines`
-    : `${ack.emoji} set on ${ack.on} of ${lines(batch.length)}`;
+    ? `${ack.emoji} on ${batch.length === 2 ? "both" : `all ${batch.length}`} messages`
+    : `${ack.emoji} on ${ack.on} of ${lines(batch.length)}`;
 }
 
 function partWords({ parts: { made, open }, ended, abortedBy }: RoomTurn): string {
@@ -198,8 +198,8 @@ function waitingWords(batches: readonly RoomBatch[], now: number): string {
 /** What a credit is good for. */
 const stickinessText = (mode: string): string =>
   mode === "floor"
-    ? "their next lines engage without a mention while they go on with that talk."
-    : "their next line engages without a mention.";
+    ? "their next messages engage the agent without a mention while they go on talking with it."
+    : "their next message engages the agent without a mention.";
 
 const modes: Readonly<Record<string, string>> = {
   "one-shot": "one-shot",
@@ -215,8 +215,7 @@ function Credits({ state, now }: StateProps) {
     <Panel title="Sticky credits" end={end}>
       {live.length === 0 ? (
         <p class="none">
-          No credits. When the agent answers someone, they get one:{" "}
-          {stickinessText(stickiness.mode)}
+          No credits. Someone who gets an answer gets a credit: {stickinessText(stickiness.mode)}
         </p>
       ) : (
         <ul class="credits">
@@ -273,7 +272,7 @@ function Buffer({ state, now }: StateProps) {
         ))}
       </div>
       {newest.length === 0 ? (
-        <p class="none">Nothing waiting. Observed lines collect here and go into the next turn.</p>
+        <p class="none">Empty. Observed messages collect here for the next turn.</p>
       ) : (
         <ul class="heard">
           {newest.map(({ seq, id, author, text, at }) => (
@@ -288,7 +287,7 @@ function Buffer({ state, now }: StateProps) {
       {(used > newest.length || dropped > 0) && (
         <p class="rest">
           {used > newest.length && `${used - newest.length} older. `}
-          {dropped > 0 && `${dropped} fell off since the last turn.`}
+          {dropped > 0 && `${dropped} dropped since the last turn.`}
         </p>
       )}
     </Panel>

@@ -55,15 +55,13 @@ export function TranscriptPane(props: TranscriptPaneProps) {
       <div class="talk-scroll" ref={list.box}>
         <div class="talk">
           <p class="begin">
-            {older === null
-              ? "The beginning, as far as the journal goes"
-              : "Older lines load as you scroll"}
+            {older === null ? "Start of the journal" : "Scroll up to load older messages"}
           </p>
           <div
             ref={list.element}
             class="lines"
             role="listbox"
-            aria-label="Messages as heard"
+            aria-label="Messages"
             onKeyDown={keys}
             onFocusIn={(event) => {
               list.focused.current = keyAt(event.target);
@@ -75,7 +73,7 @@ export function TranscriptPane(props: TranscriptPaneProps) {
             {rowsIn(props, list, days)}
           </div>
           <div ref={list.after}>
-            {newer !== null && <p class="begin">Newer lines load as you scroll</p>}
+            {newer !== null && <p class="begin">Scroll down to load newer messages</p>}
             {newer === null && <Now room={room} agentName={props.agentName} />}
           </div>
         </div>

@@ -255,9 +255,9 @@ const failureWords = {
   "rate-limit": "too many requests",
   timeout: "it took too long",
   refused: "no connection",
-  invalid: "the request or the answer was not accepted",
+  invalid: "the request or the response was invalid",
   server: "the server failed",
-  crashed: "it ended by itself",
+  crashed: "it crashed",
 } as const;
 
 function failureText({ failure, reason }: EndedEntry): string {
@@ -277,12 +277,12 @@ function Failed({ entry }: { readonly entry: EndedEntry }) {
 }
 
 const quietWords = {
-  silent: "stayed silent",
+  silent: "chose not to answer",
   failed: "could not answer",
   cancelled: "was stopped",
-  expired: "had no time left to answer",
-  undelivered: "answered, but nothing arrived",
-  partly: "answered, but not all of it arrived",
+  expired: "answered too late",
+  undelivered: "answered, but nothing was delivered",
+  partly: "answered, but only part was delivered",
   replied: "answered",
 } as const;
 

@@ -51,7 +51,7 @@ export function Filters({ sought, box, onChange }: FiltersProps) {
         <input
           ref={box}
           type="text"
-          placeholder="Words, “a phrase”, -without"
+          placeholder="Words, “a phrase”, -excluded"
           aria-label="Text of the message"
           value={sought.text}
           onInput={(event) => onChange({ text: event.currentTarget.value })}

@@ -54,7 +54,7 @@ export function useSearch(
         setBusy(false);
         if (status === 401) return onLink({ state: "refused", message });
         if (status === 0) onLink({ state: "lost", tries: 1 });
-        setProblem(message || "earshot could not be asked.");
+        setProblem(message || "Cannot reach earshot.");
       },
     );
   };

@@ -31,7 +31,7 @@ export function Entries({ containers, token, onWritten }: EntriesProps) {
     work().catch((error: unknown) =>
       setOutcome({
         state: "bad",
-        text: error instanceof ApiError ? error.message : "earshot could not be asked.",
+        text: error instanceof ApiError ? error.message : "Cannot reach earshot.",
       }),
     );
   };
@@ -47,8 +47,8 @@ export function Entries({ containers, token, onWritten }: EntriesProps) {
     setShown(null);
     setOutcome(
       applied
-        ? { state: "ok", text: "Written, and in force." }
-        : { state: "warn", text: "Written, not yet in force: see Health." },
+        ? { state: "ok", text: "Saved and applied." }
+        : { state: "warn", text: "Saved, but not applied yet. See Health." },
     );
     onWritten();
   });
@@ -57,11 +57,11 @@ export function Entries({ containers, token, onWritten }: EntriesProps) {
   return (
     <section class="panel" aria-labelledby="entries-title">
       <header>
-        <h2 id="entries-title">Add or take out an entry</h2>
+        <h2 id="entries-title">Add or remove an entry</h2>
       </header>
       <div class="setup-body">
         <Choice
-          label="Of"
+          label="Section"
           value={path}
           options={containers.map((one) => one.path)}
           none=""
@@ -73,10 +73,10 @@ export function Entries({ containers, token, onWritten }: EntriesProps) {
             <button
               type="button"
               class="btn quiet small"
-              aria-label={`Take out ${entry}`}
+              aria-label={`Remove ${entry}`}
               onClick={show({ path: entry, value: null })}
             >
-              Take out
+              Remove
             </button>
           </div>
         ))}
@@ -91,11 +91,11 @@ export function Entries({ containers, token, onWritten }: EntriesProps) {
         <div class="setup-acts">
           {shown === null ? (
             <button type="button" class="btn" onClick={show(addition)}>
-              Show the change
+              Review change
             </button>
           ) : (
             <button type="button" class="btn primary" onClick={write}>
-              Write
+              Save
             </button>
           )}
           <OutcomeLine outcome={outcome} />

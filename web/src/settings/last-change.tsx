@@ -20,7 +20,7 @@ export function LastChange({ last, token, onUndone }: LastChangeProps) {
       setOutcome({ state: "ok", text: `Undone: ${last.what}.` });
       onUndone();
     } catch (error) {
-      const text = error instanceof ApiError ? error.message : "earshot could not be asked.";
+      const text = error instanceof ApiError ? error.message : "Cannot reach earshot.";
       setOutcome({ state: "bad", text });
     }
   }

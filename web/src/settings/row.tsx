@@ -25,7 +25,7 @@ export function Row({ setting, token, onWritten }: RowProps) {
     setOutcome(
       written.applied
         ? { state: "ok", text }
-        : { state: "warn", text: "Written, not yet in force: see Health." },
+        : { state: "warn", text: "Saved, but not applied yet. See Health." },
     );
     onWritten();
   };
@@ -72,7 +72,7 @@ export function Row({ setting, token, onWritten }: RowProps) {
           type={type}
           token={token}
           onClose={() => setOpen(false)}
-          onWritten={(written) => took(written, "Written, and in force.")}
+          onWritten={(written) => took(written, "Saved and applied.")}
         />
       )}
       {outcome !== null && (
@@ -172,14 +172,16 @@ function Edit({ setting, type, token, onClose, onWritten }: EditProps) {
             disabled={!setting.canEdit}
             onChange={(event) => setOut(event.currentTarget.checked)}
           />
-          Take it out of the file
+          Remove from the file
         </label>
       )}
       <p id={`${id}-hint`} class="setup-hint">
         {[
           type === "" ? "" : `Expected: ${type.replaceAll("`", "")}.`,
           setting.default === null ? "" : `Default: ${setting.default}.`,
-          setting.origin === "override" ? "An override from a chat hides the file's value." : "",
+          setting.origin === "override"
+            ? "An override set in a chat takes precedence over the file."
+            : "",
         ]
           .filter((part) => part !== "")
           .join(" ")}
@@ -193,10 +195,10 @@ function Edit({ setting, type, token, onClose, onWritten }: EditProps) {
           aria-disabled={!changes}
           onClick={() => changes && void write()}
         >
-          Write
+          Save
         </button>
         <button type="button" class="btn quiet small" onClick={onClose}>
-          Leave it
+          Cancel
         </button>
       </div>
     </div>
@@ -204,4 +206,4 @@ function Edit({ setting, type, token, onClose, onWritten }: EditProps) {
 }
 
 const messageOf = (error: unknown): string =>
-  error instanceof ApiError ? error.message : "earshot could not be asked.";
+  error instanceof ApiError ? error.message : "Cannot reach earshot.";

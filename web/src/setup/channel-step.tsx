@@ -20,8 +20,8 @@ export function ChannelStep(props: ChannelStepProps) {
   return (
     <Step
       number={3}
-      title="Where it listens"
-      about="This page, the terminal and HTTP are on already. Connect a platform, or skip this."
+      title="Channel"
+      about="The web page, the terminal and HTTP are already on. Connect a platform, or skip this step."
     >
       <fieldset class="setup-kinds">
         <legend class="sr">Channel</legend>
@@ -32,7 +32,7 @@ export function ChannelStep(props: ChannelStepProps) {
             checked={chosen === null}
             onChange={() => onChoose(null)}
           />
-          None now
+          None for now
         </label>
         {channels.map(({ id, name, isConfigured }) => (
           <label key={id}>
@@ -62,7 +62,7 @@ function Connect({ form, token, channel, onChange }: ChannelStepProps & { channe
       const body = channelOf(form, channel) ?? { id: channel.id, fields: {} };
       const found = (await ask("/api/setup/channel", { token, body })) as TriedChannel;
       const who = found.name === found.id ? found.id : `${found.name} (${found.id})`;
-      setOutcome({ state: "ok", text: `The platform lets it in: it is ${who}.` });
+      setOutcome({ state: "ok", text: `Connected as ${who}.` });
       setNotes(found.notes);
     } catch (error) {
       setOutcome({ state: "bad", text: messageOf(error) });
@@ -86,7 +86,7 @@ function Connect({ form, token, channel, onChange }: ChannelStepProps & { channe
       ))}
       <div class="setup-acts">
         <button type="button" class="btn" onClick={() => void run()}>
-          Test the connection
+          Test connection
         </button>
         <OutcomeLine outcome={outcome} />
       </div>
@@ -114,11 +114,11 @@ function Entry({ field, value, isConfigured, onChange }: EntryProps) {
         label={label}
         value={value}
         options={isConfigured || field.initial === undefined ? ["", ...options] : options}
-        none={isConfigured ? "as it is" : "not set"}
+        none={isConfigured ? "unchanged" : "not set"}
         onChange={onChange}
       />
     );
-  const kept = isSecret ? "One is stored; leave empty to keep it" : "Leave empty to keep it";
+  const kept = isSecret ? "Stored. Leave empty to keep it" : "Leave empty to keep it";
   return (
     <Line
       label={label}

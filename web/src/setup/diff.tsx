@@ -1,6 +1,6 @@
 /** Lines of a unified diff. */
 export function Diff({ lines }: { readonly lines: readonly string[] }) {
-  if (lines.length === 0) return <p class="setup-hint">Nothing changes in the file.</p>;
+  if (lines.length === 0) return <p class="setup-hint">No changes to the file.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it
     <section class="setup-diff" tabIndex={0} aria-label="Changes">

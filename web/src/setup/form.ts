@@ -7,12 +7,12 @@ import type { SetupState } from "../../../src/daemon/api-types/setup.ts";
 import { ApiError } from "../lib/api.ts";
 
 export const kinds = {
-  keep: "As it is",
+  keep: "Unchanged",
   "openai-compatible": "OpenAI-compatible server",
   anthropic: "Anthropic",
   openai: "OpenAI",
-  command: "A program",
-  acp: "An ACP agent",
+  command: "Program",
+  acp: "ACP agent",
 } as const;
 export type Kind = keyof typeof kinds;
 const providers: readonly Kind[] = ["openai-compatible", "anthropic", "openai"];
@@ -115,4 +115,4 @@ export const answersOf = (form: Form, channel: Channel | undefined) => ({
 });
 
 export const messageOf = (error: unknown): string =>
-  error instanceof ApiError ? error.message : "earshot could not be asked.";
+  error instanceof ApiError ? error.message : "Cannot reach earshot.";

@@ -28,8 +28,8 @@ export function ModelStep({ form, state, token, onChange }: ModelStepProps) {
   return (
     <Step
       number={2}
-      title="What answers"
-      about="Any server that speaks OpenAI's protocol (Ollama, llama.cpp, vLLM, OpenRouter), a vendor, or a program of yours."
+      title="Model"
+      about="A server with an OpenAI-compatible API (Ollama, llama.cpp, vLLM, OpenRouter), a provider, or your own program."
     >
       <fieldset class="setup-kinds">
         <legend class="sr">Kind</legend>
@@ -43,7 +43,7 @@ export function ModelStep({ form, state, token, onChange }: ModelStepProps) {
                 checked={kind === one}
                 onChange={() => onChange({ kind: one, key: "" })}
               />
-              {one === "keep" ? `As it is (${state.driver.kind})` : kinds[one]}
+              {one === "keep" ? `Unchanged (${state.driver.kind})` : kinds[one]}
             </label>
           ))}
       </fieldset>
@@ -51,18 +51,18 @@ export function ModelStep({ form, state, token, onChange }: ModelStepProps) {
         <Line
           label="Base URL"
           value={form.baseUrl}
-          hint="The address before /chat/completions; it often ends with /v1."
+          hint="The part before /chat/completions, often ending in /v1."
           onChange={(baseUrl) => onChange({ baseUrl })}
         />
       )}
       {isModel(kind) && (
         <>
           <Line
-            label={kind === "openai-compatible" ? "Key (if the server wants one)" : "Key"}
+            label={kind === "openai-compatible" ? "API key (if the server needs one)" : "API key"}
             value={form.key}
             isSecret
-            placeholder={hasKey ? "A key is stored; leave empty to keep it" : ""}
-            hint="Stored in a file that only you may read. The config names it."
+            placeholder={hasKey ? "Stored. Leave empty to keep it" : ""}
+            hint="Stored in a file that only you can read. The config refers to it by name."
             onChange={(key) => onChange({ key })}
           />
           <div class="setup-acts">
@@ -72,7 +72,7 @@ export function ModelStep({ form, state, token, onChange }: ModelStepProps) {
             <OutcomeLine outcome={listed} />
           </div>
           <Line
-            label="Model"
+            label="Model name"
             value={form.model}
             options={models}
             placeholder={models[0] ?? "llama3.2"}
@@ -82,10 +82,10 @@ export function ModelStep({ form, state, token, onChange }: ModelStepProps) {
       )}
       {(kind === "command" || kind === "acp") && (
         <Line
-          label="Program and its arguments"
+          label="Program and arguments"
           value={form.command}
           placeholder={kind === "acp" ? "claude-code-acp" : "python3 scout.py"}
-          hint="On the PATH, or a path from the folder of the config file."
+          hint="A program on the PATH, or a path relative to the config file."
           onChange={(command) => onChange({ command })}
         />
       )}
@@ -117,8 +117,8 @@ function useModels(form: Form, token: string) {
 
 function outcomeOf(found: SetupModels["models"]): Outcome {
   if (found === null)
-    return { state: "warn", text: "It answers, but lists no models. Is the base URL right?" };
-  if (found.length === 0) return { state: "warn", text: "It has no models yet." };
+    return { state: "warn", text: "The server responds, but lists no models. Check the base URL." };
+  if (found.length === 0) return { state: "warn", text: "The server has no models yet." };
   const names = found.slice(0, 4).join(", ");
   const more = found.length > 4 ? ` and ${found.length - 4} more` : "";
   return { state: "ok", text: `${names}${more}` };
@@ -134,7 +134,7 @@ function Trial({ form, token }: { readonly form: Form; readonly token: string })
     stop.current = new AbortController();
     const { signal } = stop.current;
     setSaid("");
-    setOutcome({ state: "wait", text: "Waiting for its first words …" });
+    setOutcome({ state: "wait", text: "Waiting for an answer…" });
     const body = {
       agent: agentOf(form),
       driver: driverOf(form),
@@ -150,8 +150,8 @@ function Trial({ form, token }: { readonly form: Form; readonly token: string })
         problem = step.problem ?? problem;
       });
       if (problem !== null) setOutcome({ state: "bad", text: problem });
-      else if (text === "") setOutcome({ state: "warn", text: "It ended without a word." });
-      else setOutcome({ state: "ok", text: "It answers." });
+      else if (text === "") setOutcome({ state: "warn", text: "It returned an empty answer." });
+      else setOutcome({ state: "ok", text: "It works." });
     } catch (error) {
       if (!signal.aborted) setOutcome({ state: "bad", text: messageOf(error) });
     }

@@ -35,17 +35,17 @@ export function WriteStep({ answers, token, onWritten }: WriteStepProps) {
       token,
       body,
     })) as SetupWritten;
-    const kept = copy === null ? "" : ` The file as it was is ${copy}.`;
-    if (applied) setOutcome({ state: "ok", text: `Written to ${path}, and in force.${kept}` });
-    else setOutcome({ state: "warn", text: `Written to ${path}, not yet in force: see Health.` });
+    const kept = copy === null ? "" : ` A copy of the old file: ${copy}.`;
+    if (applied) setOutcome({ state: "ok", text: `Saved to ${path} and applied.${kept}` });
+    else setOutcome({ state: "warn", text: `Saved to ${path}, but not applied yet. See Health.` });
     setPlan(null);
     onWritten();
   });
   return (
     <Step
       number={4}
-      title="Write it"
-      about="Only these values are written to the config file; comments and everything else stay."
+      title="Save"
+      about="Only these values change in the config file. Comments and everything else stay."
     >
       {plan !== null && (
         <>
@@ -59,11 +59,11 @@ export function WriteStep({ answers, token, onWritten }: WriteStepProps) {
       <div class="setup-acts">
         {plan === null ? (
           <button type="button" class="btn" onClick={show}>
-            Show the changes
+            Review changes
           </button>
         ) : (
           <button type="button" class="btn primary" onClick={write}>
-            {plan.lines.length === 0 ? "Store the keys" : "Write"}
+            {plan.lines.length === 0 ? "Store keys" : "Save"}
           </button>
         )}
         <OutcomeLine outcome={outcome} />
@@ -86,11 +86,11 @@ export function GroupStep({ token }: { readonly token: string }) {
     <Step
       number={5}
       title="Your group"
-      about="Add the bot to your group and write something there. The group appears here, and one click allows it."
+      about="Add the bot to your group and write something there. The group appears here, ready to allow."
     >
       {asking.length === 0 ? (
         <p class="setup-hint" role="status">
-          Waiting for a message of a group or a person that is not on the list yet …
+          Waiting for a message from a new group or person…
         </p>
       ) : (
         <ul class="setup-groups">

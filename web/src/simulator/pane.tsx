@@ -141,12 +141,12 @@ function SaySomething({ agent, box, onExample }: SaySomethingProps) {
     <div class="empty">
       <h2>Say something</h2>
       <p>
-        Pick who you are and write a line. Try “@{agent.name} hello”, then the same without the
+        Choose who you are and write a message. Try “@{agent.name} hello”, then the same without the
         name.
       </p>
       <div class="acts">
         <button type="button" class="btn primary" onClick={() => box.current?.focus()}>
-          Write a line
+          Write a message
         </button>
         <button type="button" class="btn" onClick={onExample}>
           Show an example

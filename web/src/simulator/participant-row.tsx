@@ -121,7 +121,7 @@ function AddForm({ onAdd, onDone }: AddFormProps) {
       </button>
       {refused && (
         <span class="small muted" role="alert">
-          Pick a name that no one here has.
+          This name is taken.
         </span>
       )}
     </form>

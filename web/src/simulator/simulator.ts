@@ -150,7 +150,7 @@ export class Simulator {
   send(): string | null {
     if (this.#text.trim() === "") return null;
     if (this.#room.lines.length >= linesCountMax) {
-      this.#fail(new ApiError(0, `The room is full at ${linesCountMax} lines. Start over.`));
+      this.#fail(new ApiError(0, `The room is full (${linesCountMax} messages). Start over.`));
       return null;
     }
     if (this.#room.lines.length === 0) this.#room = { startedAt: Date.now(), lines: [] };
@@ -221,7 +221,7 @@ export class Simulator {
 
   #fail(error: unknown): void {
     this.#coming = [];
-    this.#problem = error instanceof ApiError ? error.message : "The simulator could not be asked.";
+    this.#problem = error instanceof ApiError ? error.message : "Cannot reach earshot.";
     this.publish();
   }
 

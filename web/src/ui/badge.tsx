@@ -31,5 +31,5 @@ function wordOf(link: Link, up: string, short: boolean): string {
   if (link.state === "live") return up;
   if (link.state === "connecting") return "Connecting";
   if (link.state === "refused") return "Token refused";
-  return short ? "Reconnecting" : `Reconnecting, try ${link.tries}`;
+  return short ? "Reconnecting" : `Reconnecting, attempt ${link.tries}`;
 }

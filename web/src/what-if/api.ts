@@ -75,7 +75,7 @@ async function refusal(response: Response): Promise<ApiError> {
   const answer = (await response.json().catch(() => null)) as {
     readonly error?: { readonly message?: string };
   } | null;
-  const message = answer?.error?.message ?? `earshot answered ${response.status}.`;
+  const message = answer?.error?.message ?? `earshot responded with ${response.status}.`;
   return new ApiError(response.status, message);
 }
 

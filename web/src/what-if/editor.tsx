@@ -56,10 +56,10 @@ export function Editor(props: EditorProps) {
           <FileDiff lines={plan.lines} />
           <div class="setup-acts">
             <button type="button" class="btn primary" disabled={busy} onClick={props.onWrite}>
-              Write
+              Save
             </button>
             <button type="button" class="btn quiet" onClick={props.onLeave}>
-              Leave it
+              Cancel
             </button>
           </div>
         </div>
@@ -175,9 +175,9 @@ function Verdict({
   return (
     <p class="small muted" role="status">
       {!isOurs
-        ? "These rules came with the recording: they cannot be applied here."
+        ? "These rules came with the recording and cannot be applied here."
         : count === 0
-          ? "These are the rules in force."
+          ? "These are the current rules."
           : "Valid. Applies without a restart."}
     </p>
   );

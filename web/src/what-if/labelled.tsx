@@ -10,8 +10,8 @@ import { amount } from "../lib/format.ts";
 type Side = WhatIfLabelled["before"];
 
 const rows = [
-  ["Precision", "engaged messages that should have been", part("precision", "engaged")],
-  ["Recall", "messages that should have been engaged, and were", part("recall", "meant")],
+  ["Precision", "share of engaged messages that should have engaged", part("precision", "engaged")],
+  ["Recall", "share of messages that should have engaged and did", part("recall", "meant")],
 ] as const;
 
 function part(share: "precision" | "recall", of: "engaged" | "meant") {
@@ -28,13 +28,13 @@ export function Labelled({ labelled }: { readonly labelled: WhatIfLabelled | nul
     <table class="labelled">
       <caption>
         On {amount(messages)} labelled {messages === 1 ? "message" : "messages"}
-        {undecided > 0 && `; for ${amount(undecided)} more a judge would be asked`}
+        {undecided > 0 && `. ${amount(undecided)} more need the judge`}
       </caption>
       <thead>
         <tr>
           <td />
-          <th scope="col">As it is</th>
-          <th scope="col">As it would be</th>
+          <th scope="col">Current</th>
+          <th scope="col">New</th>
         </tr>
       </thead>
       <tbody>

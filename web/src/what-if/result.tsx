@@ -75,7 +75,7 @@ export function Result({ result, stale, ladders }: ResultProps) {
           <div class="muted">
             of {messages(result.messages)} in {rooms(result.rooms)}
             {otherRule > 0 && `; ${amount(otherRule)} more by another rule`}
-            {undecided > 0 && `; ${amount(undecided)} undecided: a judge would be asked`}
+            {undecided > 0 && `; ${amount(undecided)} undecided: they need the judge`}
           </div>
         </div>
         <Moves engage={nowEngage} observe={nowObserve} />
@@ -220,16 +220,16 @@ function VerdictChip({ verdict: { decision, rule, undecided } }: { verdict: What
     <Chip
       decision={decision}
       rule={rule}
-      {...(undecided === true ? { title: "undecided", word: "asks a judge" } : {})}
+      {...(undecided === true ? { title: "undecided", word: "needs the judge" } : {})}
     />
   );
 }
 
 function sentenceFor({ decision, rule, undecided }: WhatIfVerdict): string {
   if (undecided === true)
-    return "Nothing else decides: a judge would be asked, and the recording does not have its answer.";
+    return "No other rule decides, and the recording has no answer of the judge.";
   if (rule === "judge" && decision === "engage")
-    return "Nothing else decides, and the judge says: meant for the agent, so a turn is due.";
+    return "No other rule decides, and the judge answers: meant for the agent, so a turn starts.";
   return sentenceOf(rule);
 }
 
@@ -248,13 +248,13 @@ function Both({ n, before, after, ladders }: BothProps) {
     const stop = new AbortController();
     ladders(n, stop.signal).then(setLadderPair, (error: unknown) => {
       if (stop.signal.aborted) return;
-      setNote(error instanceof ApiError ? error.message : "earshot could not be asked.");
+      setNote(error instanceof ApiError ? error.message : "Cannot reach earshot.");
     });
     return () => stop.abort();
   }, [n]);
   const sides = [
-    { title: "As it is", verdict: before, why: ladderPair?.before },
-    { title: "As it would be", verdict: after, why: ladderPair?.after },
+    { title: "Current", verdict: before, why: ladderPair?.before },
+    { title: "New", verdict: after, why: ladderPair?.after },
   ];
   return (
     <div class="both">

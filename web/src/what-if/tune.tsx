@@ -54,7 +54,7 @@ export function Tune({ token, since, onRules }: TuneProps) {
       },
     }).catch((error: unknown) => {
       if (stop.signal.aborted) return;
-      ended(error instanceof ApiError ? error.message : "earshot could not be asked.");
+      ended(error instanceof ApiError ? error.message : "Cannot reach earshot.");
     });
   };
   const stop = () => {
@@ -67,20 +67,20 @@ export function Tune({ token, since, onRules }: TuneProps) {
       <span class="small muted">Rules from labels</span>
       <select
         class="btn"
-        aria-label="What to reach"
+        aria-label="Target"
         value={measure}
         onChange={(event) => setMeasure(event.currentTarget.value as Measure)}
       >
         <option value="precision">Precision at least</option>
         <option value="recall">Recall at least</option>
-        <option value="f1">F1 as high as possible</option>
+        <option value="f1">Highest F1</option>
       </select>
       {!isFree && (
         <label class="small">
           <input
             class="btn mono"
             type="number"
-            aria-label="At least, in percent"
+            aria-label="Minimum in percent"
             min={1}
             max={100}
             value={percent}
@@ -100,7 +100,7 @@ export function Tune({ token, since, onRules }: TuneProps) {
         </button>
       ) : (
         <button type="button" class="btn quiet" onClick={stop}>
-          Stop looking
+          Stop
         </button>
       )}
       <p class="small" role="status">
@@ -118,12 +118,12 @@ function answerOf(found: TuneFound, measure: Measure, percent: number): string {
     `on ${amount(labels)} ${labels === 1 ? "label" : "labels"} in ` +
     `${amount(rooms)} ${rooms === 1 ? "room" : "rooms"}`;
   if (!reached)
-    return `Nothing reaches ${names[measure]} ${percent} % ${on}: ${shares(best)} is nearest.`;
+    return `Nothing reaches ${names[measure]} ${percent} % ${on}. Closest: ${shares(best)}.`;
   if (edits.length === 0)
     return `Nothing is clearly better than these rules ${on}: ${shares(given)}.`;
   return (
-    `${shares(given)} becomes ${shares(best)} ${on}; elsewhere expect ${shares(heldOut)}. ` +
-    "The rules are in the form; nothing is applied."
+    `${shares(given)} becomes ${shares(best)} ${on}. On other messages, expect ` +
+    `${shares(heldOut)}. The rules are in the editor and not applied yet.`
   );
 }
 

@@ -70,7 +70,7 @@ async function configResults(subject: Checked): Promise<readonly CheckResult[]> 
       local: (channel) => channels.get(channel)?.local ?? false,
       tls: await tlsFacts(config.server, baseDir, clock.now()),
     });
-    if (found.length === 0) return [{ check: "settings", state: "ok", says: "nothing dangerous" }];
+    if (found.length === 0) return [{ check: "settings", state: "ok", says: "nothing risky" }];
     return found.map(({ at, wrong, fix, level }) => ({
       check: at,
       state: level,

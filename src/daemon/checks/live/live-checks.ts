@@ -100,7 +100,8 @@ function accountChecks({ config, channels, stateDir }: LiveSubject): LiveCheck[]
       check: pathText(["channels", id, "accounts", account]),
       async run(signal: AbortSignal): Promise<readonly TryResult[]> {
         const found = await identifyAccount(definition, account, own, signal, stateDir);
-        const says = found === undefined ? "configured" : `is ${found.name} (${found.id}) there`;
+        const says =
+          found === undefined ? "configured" : `connected as ${found.name} (${found.id})`;
         const notes = (found?.notes ?? []).map(
           (note) => ({ state: "warning", says: note }) as const,
         );

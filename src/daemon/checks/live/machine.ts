@@ -17,7 +17,7 @@ export async function machineResults(stateDir: string, clock: Clock): Promise<Ch
 const incomplete = (stateDir: string): CheckResult => ({
   check: "state directory",
   state: "ok",
-  says: `${stateDir} will be completed at the first start`,
+  says: `${stateDir} will be set up at the first start`,
 });
 
 async function stateResult(stateDir: string): Promise<CheckResult> {
@@ -56,6 +56,6 @@ function clockResult(clock: Clock): CheckResult {
   const now = clock.now();
   const time = new Date(now).toISOString();
   return now < plausibleSince
-    ? { check: "clock", state: "wrong", says: `it says ${time}: set it, or credits never end` }
+    ? { check: "clock", state: "wrong", says: `it shows ${time}. Set it, or credits never expire` }
     : { check: "clock", state: "ok", says: time };
 }

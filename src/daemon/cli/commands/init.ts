@@ -72,7 +72,7 @@ async function init(options: InitOptions): Promise<void> {
     options.config === undefined ? join(stateDir, "earshot.json5") : resolve(options.config);
   const asks = options.yes !== true;
   if (asks && !process.stdin.isTTY)
-    throw new EarshotError("EAR_USAGE", "Cannot ask: there is no terminal. Use --yes");
+    throw new EarshotError("EAR_USAGE", "Cannot ask: this is not a terminal. Use --yes");
   const changes = options.force !== true && existsSync(path);
   // Before any question: answers that cannot be written would be wasted.
   if (changes && !asks) throw alreadyThere(path);
@@ -190,7 +190,7 @@ function placeFlags({ config, stateDir }: InitOptions, path: string): string {
 const alreadyThere = (path: string): EarshotError =>
   new EarshotError(
     "EAR_USAGE",
-    `Cannot write ${path}: it exists. Without --yes, changes are shown first; --force replaces it`,
+    `Cannot write ${path}: it exists. Leave out --yes to change it, or use --force to replace it`,
   );
 
 /** Without questions: the first channel for which the environment has every secret. */

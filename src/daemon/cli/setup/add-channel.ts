@@ -71,12 +71,12 @@ async function add(platform: string, options: AddOptions): Promise<void> {
   const path = configPathOf(options.config, env, stateDir) ?? join(stateDir, "earshot.json5");
   const asks = options.yes !== true;
   if (asks && !process.stdin.isTTY)
-    throw new EarshotError("EAR_USAGE", "Cannot ask: there is no terminal. Use --yes");
+    throw new EarshotError("EAR_USAGE", "Cannot ask: this is not a terminal. Use --yes");
   const accountId = channelAnswersSchema.shape.account.safeParse(options.account);
   if (!accountId.success)
     throw new EarshotError(
       "EAR_USAGE",
-      "Cannot use this name of an account: letters, digits, - and _",
+      "Cannot use this account name: only letters, digits, - and _ are allowed",
     );
   const plugins = existsSync(path)
     ? (await loadConfiguredPlugins({ config: path, env, stateDir })).channels
@@ -102,7 +102,7 @@ async function add(platform: string, options: AddOptions): Promise<void> {
       return { ...plan, secrets: unlessGiven(plan.secrets, known) };
     },
   });
-  print("next: write something in your room, then run earshot needs: it allows the room");
+  print("next: write something in your group, then run earshot needs to allow it");
 }
 
 /** A secret that is known, from the environment or stored before, stays where it is. */
@@ -114,7 +114,7 @@ function channelNamed(name: string, all: readonly Parameters<typeof isConnectabl
   const found: Connectable | undefined = connectable.find(({ id }) => id === name);
   if (found !== undefined) return found;
   const names = connectable.map(({ id }) => id).join(", ");
-  throw new EarshotError("EAR_USAGE", `Cannot add ${name}: it is none of ${names}`);
+  throw new EarshotError("EAR_USAGE", `Cannot add ${name}: unknown platform. Known: ${names}`);
 }
 
 /** From the environment; what the platform refuses is not written. */
@@ -127,7 +127,7 @@ export async function fieldsFromEnvironment(
   if (missing.length > 0)
     throw new EarshotError(
       "EAR_USAGE",
-      `Cannot add ${place.channel.id}: set ${missing.join(", ")}, or leave --yes out`,
+      `Cannot add ${place.channel.id}: set ${missing.join(", ")}, or leave out --yes`,
     );
   try {
     const found = await tryAccount(place, fields);

@@ -31,9 +31,9 @@ export async function chooseChannel(
   );
   const chosen = answered(
     await ask.select<string>({
-      message: "Where should it listen, besides the page and the terminal?",
+      message: "Which channel, besides the web page and the terminal?",
       options: [
-        { value: noChannel, label: "nowhere else for now" },
+        { value: noChannel, label: "None for now" },
         ...channels.map(({ id, meta }) => ({ value: id, label: meta.name })),
       ],
       initialValue: known?.id ?? noChannel,
@@ -84,7 +84,7 @@ async function askField(field: SetupField, isNew: boolean, offered: string): Pro
   const none = canBeEmpty ? ` Or nothing${isNew ? "" : ", to keep it"}.` : "";
   const message = `${label}?${none}${hint === undefined ? "" : ` ${hint}`}`;
   const validate = (text: string | undefined) =>
-    canBeEmpty || (text ?? "").trim() !== "" ? undefined : "This is required.";
+    canBeEmpty || (text ?? "").trim() !== "" ? undefined : "Required.";
   if (secret !== null) return answered(await ask.password({ message, validate })).trim();
   const options = field.options ?? (type === "flag" ? ["true", "false"] : null);
   if (options === null)
@@ -95,7 +95,7 @@ async function askField(field: SetupField, isNew: boolean, offered: string): Pro
   return answered(
     await ask.select<string>({
       message: `${label}?`,
-      options: shown.map((value) => ({ value, label: value === "" ? "as it is" : value })),
+      options: shown.map((value) => ({ value, label: value === "" ? "Unchanged" : value })),
       initialValue: isNew ? offered : "",
     }),
   );
@@ -104,7 +104,7 @@ async function askField(field: SetupField, isNew: boolean, offered: string): Pro
 /** Tries the account and prints the result. One that cannot be tried now is accepted. */
 async function isLetIn(place: AccountPlace, fields: Fields): Promise<boolean> {
   const spinner = ask.spinner();
-  spinner.start("Asking the platform");
+  spinner.start("Connecting");
   try {
     const found = await tryAccount(place, fields);
     spinner.stop(terminalSafe(identityText(found)));
@@ -113,16 +113,16 @@ async function isLetIn(place: AccountPlace, fields: Fields): Promise<boolean> {
   } catch (error) {
     spinner.stop("That did not work");
     const later = error instanceof EarshotError && error.disposition === "retry";
-    warn(`${errorText(error)}${later ? ". It is used without a check." : ""}`);
+    warn(`${errorText(error)}${later ? ". It is used unchecked." : ""}`);
     return later;
   }
 }
 
 /** Who an account is, in one line. */
 export function identityText(found: ChannelIdentity | undefined): string {
-  if (found === undefined) return "It is used without a check: the platform has none.";
+  if (found === undefined) return "It is used unchecked: the platform has no check.";
   const id = found.id === found.name ? "" : ` (${found.id})`;
-  return `The platform lets it in: the bot is ${found.name}${id}.`;
+  return `Connected as ${found.name}${id}.`;
 }
 
 const columns = (): number => Math.max(20, screenColumns(process.stdout) - barUnits);

@@ -28,7 +28,7 @@ export interface ModelAnswers {
 const listMsMax = 10_000;
 const tryMsMax = 60_000;
 const offeredMax = 40;
-const another = "another name";
+const another = "Another name";
 
 /** Asks until the server answers, or the person keeps what was entered. */
 export async function askModel(
@@ -37,9 +37,9 @@ export async function askModel(
 ): Promise<ModelAnswers> {
   const isVendor = provider !== "openai-compatible";
   for (let offered = plain.baseUrl; ; ) {
-    const baseUrl = isVendor ? "" : await text("What is its address?", offered, isAddress);
+    const baseUrl = isVendor ? "" : await text("Base URL?", offered, isAddress);
     offered = baseUrl;
-    const pasted = answered(await ask.password({ message: "Its key? Or nothing" })).trim();
+    const pasted = answered(await ask.password({ message: "API key? (optional)" })).trim();
     const key = pasted === "" ? null : pasted;
     const server = {
       provider,
@@ -56,10 +56,12 @@ async function listed(
   server: Parameters<typeof listModels>[0],
 ): Promise<readonly string[] | "retry"> {
   const spinner = ask.spinner();
-  spinner.start("Asking for its models");
+  spinner.start("Listing models");
   try {
     const models = await listModels(server, AbortSignal.timeout(listMsMax));
-    spinner.stop(models === null ? "It answers, but lists no models" : `${models.length} models`);
+    spinner.stop(
+      models === null ? "The server responds, but lists no models" : `${models.length} models`,
+    );
     return models ?? [];
   } catch (error) {
     spinner.stop("That did not work");
@@ -74,14 +76,14 @@ async function chooseModel(models: readonly string[], plain: string): Promise<st
     const shown = models.slice(0, offeredMax);
     const chosen = answered(
       await ask.select<string>({
-        message: "Which model?",
+        message: "Choose a model",
         options: [...shown, another].map((value) => ({ value, label: terminalSafe(value) })),
         maxItems: 10,
       }),
     );
     if (chosen !== another) return chosen;
   }
-  return text("Which model?", plain, notEmpty);
+  return text("Name of the model?", plain, notEmpty);
 }
 
 /** Its first words, as they come. */
@@ -100,7 +102,7 @@ export async function tryModel(
     ...(key !== null && { apiKey: key }),
   };
   const parsed = driver?.configSchema.safeParse(own);
-  if (driver === undefined || parsed?.success !== true) return warn("its options are invalid");
+  if (driver === undefined || parsed?.success !== true) return warn("Its options are invalid");
   const tried = { ...agent, driver, config: parsed.data };
   let problem: string | null = null;
   async function* words(): AsyncGenerator<string> {

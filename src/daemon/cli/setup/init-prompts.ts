@@ -36,12 +36,14 @@ export interface Interview {
 }
 
 const isId: Check = (text) =>
-  /^\S{0,200}$/u.test((text ?? "").trim()) ? undefined : "Expected an id, or nothing";
+  /^\S{0,200}$/u.test((text ?? "").trim())
+    ? undefined
+    : "Expected an id without spaces, or nothing";
 
 /** Asks for a name; Enter accepts the offered one, which is shown as a placeholder. */
 async function nameOr(offered: string): Promise<string> {
   const typed = await ask.text({
-    message: "What is your agent called?",
+    message: "Name of your agent?",
     placeholder: offered,
     defaultValue: offered,
     validate: (input) => ((input ?? "") === "" ? undefined : notEmpty(input)),
@@ -50,34 +52,34 @@ async function nameOr(offered: string): Promise<string> {
 }
 
 const vendors = [
-  { value: "openai-compatible", label: "a server that speaks the OpenAI API" },
+  { value: "openai-compatible", label: "A server with an OpenAI-compatible API" },
   { value: "anthropic", label: "Anthropic" },
   { value: "openai", label: "OpenAI" },
 ] as const;
 
 /** Asks all questions. */
 export async function interview({ plain, channels, env, existing }: Start): Promise<Interview> {
-  ask.intro(existing === null ? "earshot: a first config" : "earshot: changes to your config");
+  ask.intro(existing === null ? "earshot: create a config" : "earshot: change your config");
   const name = await nameOr(existing?.name ?? plain.name);
   const others = [
-    { value: "guide", label: "the built-in guide (no key, no network)" },
-    { value: "auto", label: "a model found on this machine: an API key, or Ollama" },
+    { value: "guide", label: "The built-in guide (no key, no network)" },
+    { value: "auto", label: "A model found on this machine (an API key, or Ollama)" },
   ] as const;
-  const kept = { value: "keep", label: `as it is (${existing?.driver})` } as const;
+  const kept = { value: "keep", label: `Keep the current one (${existing?.driver})` } as const;
   const driver = answered(
     await ask.select<Interview["driver"]>({
-      message: "Who answers?",
+      message: "Which model?",
       options: existing === null ? [...others, ...vendors] : [kept, ...vendors],
     }),
   );
   const hasModel = driver !== "guide" && driver !== "auto" && driver !== "keep";
   const purpose = hasModel
-    ? await text("What is it for? Or nothing", existing?.purpose ?? "", isAnything)
+    ? await text("What is it for? (optional)", existing?.purpose ?? "", isAnything)
     : (existing?.purpose ?? "");
   const model = hasModel ? await askModel(driver, plain) : null;
   if (model !== null) await tryModel(model, { name, purpose });
   const channel = await askWhere(channels, env, existing);
-  ask.outro("thank you");
+  ask.outro("Done");
   return { name, purpose, driver, model, channel };
 }
 
@@ -93,7 +95,7 @@ async function askWhere(
   // Into a file that is there, the page and `earshot needs` write people and groups.
   if (existing !== null) return { channel, fields, owner: "", group: "" };
   const { name } = channel.meta;
-  const owner = await text(`Your own ${name} id, to become the owner? Or nothing`, "", isId);
-  const group = await text("The id of a group to listen to? Or nothing", "", isId);
+  const owner = await text(`Your own ${name} id, to make you the owner? (optional)`, "", isId);
+  const group = await text("Id of a group to listen to? (optional)", "", isId);
   return { channel, fields, owner, group };
 }

@@ -8,7 +8,7 @@ export const barUnits = 4;
 /** The answer; cancelling writes nothing. */
 export function answered<Value>(answer: Value): Exclude<Value, symbol> {
   if (typeof answer === "symbol")
-    throw new EarshotError("EAR_USAGE", "Cannot continue: cancelled. Nothing was written");
+    throw new EarshotError("EAR_USAGE", "Cancelled. Nothing was written");
   return answer as Exclude<Value, symbol>;
 }
 
@@ -19,7 +19,7 @@ export const notEmpty: Check = (text) =>
 export const isAddress: Check = (text) =>
   /^https?:\/\/[^\s]+$/.test(text ?? "")
     ? undefined
-    : "Expected an address such as http://127.0.0.1:11434/v1";
+    : "Expected a URL such as http://127.0.0.1:11434/v1";
 export const isAnything: Check = () => undefined;
 
 export async function text(

@@ -39,20 +39,24 @@ export async function showAndWrite(write: ConfigWrite): Promise<void> {
   configFromText(planned.text, path, { env, parse });
   const { lines, token } = diffOf(before, planned.text);
   const names = Object.keys(planned.secrets);
-  if (lines.length === 0 && names.length === 0) return print(`nothing changes in ${path}`);
+  if (lines.length === 0 && names.length === 0) return print(`no changes to ${path}`);
   print(`${path}${existsSync(path) ? "" : " (new)"}`);
   for (const line of lines) print(inked(terminalSafe(line)));
-  if (names.length > 0) print(`${names.join(", ")}: to secrets.json, which only you may read`);
+  if (names.length > 0)
+    print(`${names.join(", ")}: stored in secrets.json, which only you can read`);
   if (asks && !answered(await ask.confirm({ message: "Write it?", initialValue: true })))
-    throw new EarshotError("EAR_USAGE", "Nothing was written, as you said");
+    throw new EarshotError("EAR_USAGE", "Cancelled. Nothing was written");
   if (names.length > 0 || path.startsWith(stateDir)) await prepareStateDir(stateDir);
   const copy = await changeConfigFile(path, async (text) => {
     if (tokenOf(text) !== token)
-      throw new EarshotError("EAR_USAGE", `Cannot write ${path}: it has changed meanwhile`);
+      throw new EarshotError(
+        "EAR_USAGE",
+        `Cannot write ${path}: it changed in the meantime. Try again`,
+      );
     await storeSecrets(stateDir, planned.secrets);
     return planned.text;
   });
-  print(`wrote ${path}${copy === null ? "" : `; the file as it was is ${copy}`}`);
+  print(`wrote ${path}${copy === null ? "" : `; a copy of the old file is ${copy}`}`);
 }
 
 const inked = (line: string): string =>

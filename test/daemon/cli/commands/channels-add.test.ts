@@ -42,7 +42,7 @@ test("writes the account into the file that is there, and shows what it writes",
   const { code, out, err } = await add("telegram", { TELEGRAM_BOT_TOKEN: sampleToken });
   telegram.world.hearsAll = true;
   expect([code, err]).toEqual([0, ""]);
-  expect(out).toContain("the bot is @scout_bot (4242)");
+  expect(out).toContain("Connected as @scout_bot (4242)");
   expect(out).toContain("! Privacy mode is on");
   expect(out).toContain("+    telegram: { accounts: { default: {");
   expect(out).not.toContain(sampleToken);
@@ -66,7 +66,7 @@ test("makes a file where there is none, and takes a secret that is stored", asyn
   });
   expect(readSecrets(stateDir)).toEqual({ TELEGRAM_BOT_TOKEN_WORK: sampleToken });
   const again = await add("telegram", work, "--account", "work");
-  expect(again.out).toContain("nothing changes");
+  expect(again.out).toContain("no changes to");
 });
 
 test("writes nothing that the platform refuses, that lacks an answer, or that is no channel", async () => {
@@ -79,7 +79,7 @@ test("writes nothing that the platform refuses, that lacks an answer, or that is
   const unknown = await add("carrier-pigeon");
   expect([unknown.code, unknown.err]).toEqual([
     2,
-    expect.stringContaining("it is none of telegram"),
+    expect.stringContaining("unknown platform. Known: telegram"),
   ]);
   expect((await add("telegram", {}, "--account", "a b")).code).toBe(2);
   expect(existsSync(path)).toBe(false);

@@ -49,7 +49,7 @@ describe("with --yes", () => {
   test("tries the environment's token, and points to it without writing it down", async () => {
     const path = join(newFolder(), "earshot.json5");
     const { code, out } = await init(path, { TELEGRAM_BOT_TOKEN: sampleToken });
-    expect([code, out]).toEqual([0, expect.stringContaining("the bot is @scout_bot (4242)")]);
+    expect([code, out]).toEqual([0, expect.stringContaining("Connected as @scout_bot (4242)")]);
     expect(readFileSync(path, "utf8")).not.toContain(sampleToken);
     expect(out).not.toContain(sampleToken);
     expect(written(path).channels.telegram?.accounts?.default?.botToken).toBe(sampleToken);
@@ -113,18 +113,18 @@ describe("on a terminal", () => {
       const size = ["-x", "80", "-y", "60"];
       tmux("new-session", "-d", "-s", "init", ...size, `${env} ${run}; echo "ended $?"; sleep 60`);
       try {
-        await answer("What is your agent called?", "Two");
-        await answer("Who answers?", "");
-        await answer("Where should it listen", "j");
+        await answer("Name of your agent?", "Two");
+        await answer("Which model?", "");
+        await answer("Which channel,", "j");
         await answer("Bot token?", wrongToken);
         await answer("Bot API server?", "");
         await answer("Use the current one from", sampleToken);
         await answer("Bot API server?", "");
         await answer("Your own Telegram id", "77");
-        await answer("The id of a group to listen to?", "-100123");
+        await answer("Id of a group to listen to?", "-100123");
         await answer("ended 0", "");
         const screen = tmux("capture-pane", "-p", "-t", "init");
-        expect(screen).toContain("the bot is @scout_bot (4242)");
+        expect(screen).toContain("Connected as @scout_bot (4242)");
         expect(screen).toContain(`next: earshot start --state-dir ${stateDir}`);
         expect(screen).not.toContain(sampleToken);
         for (const line of screen.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
@@ -157,20 +157,20 @@ describe("on a terminal", () => {
       const line = `TELEGRAM_BOT_TOKEN= NO_COLOR=1 ${run}; echo "ended $?"; sleep 60`;
       tmux("new-session", "-d", "-s", "init", ...size, line);
       try {
-        await answer("What is your agent called?", "Two");
-        await answer("Who answers?", "jj");
+        await answer("Name of your agent?", "Two");
+        await answer("Which model?", "jj");
         await answer("What is it for?", "You count.");
-        await answer("What is its address?", "", false);
+        await answer("Base URL?", "", false);
         for (let count = 0; count < 40; count += 1) tmux("send-keys", "-t", "init", "BSpace");
-        await answer("What is its address?", model.baseUrl);
-        await answer("Its key? Or nothing", "sk-wrong");
+        await answer("Base URL?", model.baseUrl);
+        await answer("API key? (optional)", "sk-wrong");
         await answer("refuses the key (HTTP 401)", "y", false);
-        await answer("What is its address?", "");
-        await answer("Its key? Or nothing", key);
-        await answer("Which model?", "");
+        await answer("Base URL?", "");
+        await answer("API key? (optional)", key);
+        await answer("Choose a model", "");
         await answer("Try it now?", "y", false);
         await answer("Hello, I am Two.", "", false);
-        await answer("Where should it listen", "");
+        await answer("Which channel,", "");
         await answer("ended 0", "");
         const screen = tmux("capture-pane", "-p", "-t", "init");
         expect(screen).not.toContain(key);
@@ -210,15 +210,15 @@ describe("on a terminal", () => {
       const size = ["-x", "120", "-y", "80"];
       tmux("new-session", "-d", "-s", "init", ...size, `${env} ${run}; echo "ended $?"; sleep 60`);
       try {
-        await answer("What is your agent called?", "New");
-        await answer("as it is (guide)", "");
-        await answer("Where should it listen", "j");
+        await answer("Name of your agent?", "New");
+        await answer("Keep the current one (guide)", "");
+        await answer("Which channel,", "j");
         await answer("Bot token?", sampleToken);
         await answer("Bot API server?", "");
         await answer("Write it?", "y", false);
         await answer("ended 0", "");
         const screen = tmux("capture-pane", "-p", "-t", "init");
-        expect(screen).toContain("the bot is @scout_bot (4242)");
+        expect(screen).toContain("Connected as @scout_bot (4242)");
         expect(screen).toContain('-  agents: { list: [{ id: "main", name: "Old" }] },');
         expect(screen).toContain('+  agents: { list: [{ id: "main", name: "New" }] },');
         expect(screen).not.toContain(sampleToken);
