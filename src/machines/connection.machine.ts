@@ -67,14 +67,14 @@ export const connectionMachine = setup({
   },
   states: {
     connecting: {
-      description: "A login or a first request is under way.",
+      description: "A login or a first request is in progress.",
       on: {
         "connection.live": { target: "live", actions: ["enter", "countConnect"] },
         "connection.backing-off": { target: "backing-off", actions: ["enter", "countFailure"] },
       },
     },
     live: {
-      description: "Messages flow.",
+      description: "Messages arrive.",
       on: {
         "connection.live": { actions: "explain" },
         "connection.resuming": { target: "resuming", actions: "enter" },
@@ -82,7 +82,7 @@ export const connectionMachine = setup({
       },
     },
     resuming: {
-      description: "The line broke and is taken up where it was left.",
+      description: "The connection broke and resumes where it stopped.",
       on: {
         "connection.live": { target: "live", actions: ["enter", "countConnect"] },
         "connection.connecting": { target: "connecting", actions: "enter" },
@@ -99,7 +99,7 @@ export const connectionMachine = setup({
       },
     },
     halted: {
-      description: "It never works as configured. Only an operator leaves this.",
+      description: "It cannot work as configured. Only an operator ends this state.",
       on: {
         "connection.halted": { actions: "explain" },
         "connection.retried": { target: "connecting", actions: "enter" },

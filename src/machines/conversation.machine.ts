@@ -32,39 +32,54 @@ export const conversationMachine = setup({
   type: "parallel",
   on: {
     "fellow.spoke": { actions: "bufferSibling", description: "Another agent; decides nothing." },
-    "message.edited": { actions: "applyEdit", description: "Rewrites what is not yet answered." },
-    "message.deleted": { actions: "applyDeletion", description: "Forgets what is not answered." },
-    "message.reacted": { actions: "noteReaction", description: "To ours; decides nothing." },
+    "message.edited": {
+      actions: "applyEdit",
+      description: "Changes unanswered messages.",
+    },
+    "message.deleted": {
+      actions: "applyDeletion",
+      description: "Removes unanswered messages.",
+    },
+    "message.reacted": {
+      actions: "noteReaction",
+      description: "To our message; decides nothing.",
+    },
     "history.seeded": { actions: "seedHistory", description: "Cold start; decides nothing." },
     "membership.read": { actions: "noteMembership", description: "Who is in the room." },
     "session.overridden": { actions: "overrideSession", description: "From the next step on." },
-    "session.reset": { actions: "beginSession", description: "The transcript starts afresh." },
+    "session.reset": { actions: "beginSession", description: "A new session starts." },
     "config.changed": { actions: "adoptSettings", description: "Applies from the next event on." },
     "judge.answered": { actions: "closeQuestion", description: "It stays observed." },
     "run.aborted": { actions: "dropQuestions", description: "Nothing runs." },
-    "delivery.sent": { actions: "noteSent", description: "Late: still a message of ours." },
-    "delivery.failed": { actions: "noteUnsent", description: "Of a text without a turn." },
-    "text.due": { actions: "sayText", description: "Words that belong to no turn." },
-    "lane.granted": { actions: "releaseSlot", description: "Nothing waits for it any more." },
+    "delivery.sent": {
+      actions: "noteSent",
+      description: "Late: it is still our message.",
+    },
+    "delivery.failed": {
+      actions: "noteUnsent",
+      description: "A text without a turn was not sent.",
+    },
+    "text.due": { actions: "sayText", description: "A text that belongs to no turn." },
+    "lane.granted": { actions: "releaseSlot", description: "Nothing waits for the slot any more." },
     "command.applied": { actions: "runCommand", description: "The runtime answers." },
   },
   states: {
     attention: {
-      description: "What the room is due.",
+      description: "Whether a turn is pending or running.",
       initial: "observing",
       on: {
-        disengage: { actions: "dropCredits", description: "Nobody is held any more." },
+        disengage: { actions: "dropCredits", description: "All credits end." },
       },
       states: {
         observing: {
-          description: "Nothing is due. Everything is read, nothing is shown.",
+          description: "No turn is pending. Messages are read, nothing is shown.",
           on: {
             "message.received": [
               {
                 guard: "engagesNow",
                 target: "engaged.waiting",
                 actions: ["recordDecision", "engage"],
-                description: "Media goes by itself.",
+                description: "Files form their own batch.",
               },
               {
                 guard: "engages",
@@ -73,7 +88,7 @@ export const conversationMachine = setup({
               },
               {
                 actions: ["recordDecision", "bufferMessage"],
-                description: "Watch, but remember.",
+                description: "Observed and remembered.",
               },
             ],
             "judge.answered": [
@@ -83,13 +98,13 @@ export const conversationMachine = setup({
             "heartbeat.due": {
               target: "engaged.waiting",
               actions: "noteHeartbeat",
-              description: "A turn that nobody asked for.",
+              description: "A turn without a message.",
             },
             "prompt.due": { target: "engaged.waiting", actions: "notePrompt" },
           },
         },
         engaged: {
-          description: "A turn is due. Typing cannot outlive this state.",
+          description: "A turn is pending or running. Typing ends with this state.",
           exit: "stopTyping",
           initial: "gathering",
           on: {
@@ -97,7 +112,7 @@ export const conversationMachine = setup({
               {
                 guard: "engages",
                 actions: ["recordDecision", "engage"],
-                description: "Gathers beside what is under way.",
+                description: "A batch gathers meanwhile.",
               },
               { actions: ["recordDecision", "bufferMessage"] },
             ],
@@ -106,33 +121,33 @@ export const conversationMachine = setup({
               {
                 guard: "isFlush",
                 actions: "closeDueWindows",
-                description: "A window closed: its batch joins the line.",
+                description: "A window closed: its batch joins the queue.",
               },
               {
                 guard: "isRelay",
                 actions: "notePassed",
-                description: "An agent before us has ended.",
+                description: "An earlier agent has ended.",
               },
             ],
             "command.applied": {
               actions: ["closeWindows", "runCommand"],
-              description: "What was said before a command goes before it.",
+              description: "Earlier messages come first.",
             },
             "session.reset": {
               actions: ["closeWindows", "beginSession"],
-              description: "What was said before it is no part of what begins it.",
+              description: "Earlier messages belong to the old session.",
             },
             "delivery.sent": [
               {
                 guard: "grantsCredit",
                 actions: ["grantCredit", "noteSent"],
-                description: "Those who were answered may go on without a mention.",
+                description: "Those answered can continue without a mention.",
               },
               { actions: "noteSent" },
             ],
             "delivery.failed": { actions: "noteUnsent", description: "Grants nothing." },
             "heartbeat.due": { actions: "noteHeartbeat", description: "People come first." },
-            "prompt.due": { actions: "notePrompt", description: "So they do here." },
+            "prompt.due": { actions: "notePrompt", description: "People come first here, too." },
           },
           states: {
             gathering: {
@@ -149,7 +164,7 @@ export const conversationMachine = setup({
                   { guard: "quietIsOver", target: "waiting", actions: "endQuiet" },
                   { guard: "isFlush", actions: "closeDueWindows" },
                   { guard: "isRelay", actions: "notePassed" },
-                  { actions: "keepQuiet", description: "It came early." },
+                  { actions: "keepQuiet", description: "It fired early." },
                 ],
                 "command.applied": {
                   guard: "commandReleases",
@@ -174,13 +189,13 @@ export const conversationMachine = setup({
                   target: "waiting",
                   reenter: true,
                   actions: "notePassed",
-                  description: "The slot is asked for once the agents before us have ended.",
+                  description: "The slot is requested once earlier agents have ended.",
                 },
                 "lane.granted": [
                   {
                     guard: "mustWait",
                     actions: "releaseSlot",
-                    description: "Other agents go first.",
+                    description: "Sibling agents go first.",
                   },
                   {
                     guard: "isExpired",
@@ -212,7 +227,7 @@ export const conversationMachine = setup({
               },
             },
             running: {
-              description: "The agent is at it.",
+              description: "The agent runs.",
               on: {
                 "message.received": {
                   guard: "engages",
@@ -245,9 +260,9 @@ export const conversationMachine = setup({
                 "session.reset": {
                   actions: [{ type: "closeWindows", params: { running: true } }, "beginSession"],
                 },
-                "lane.granted": { description: "It has one." },
+                "lane.granted": { description: "It already has a slot." },
                 "agent.started": { description: "The agent was called." },
-                "agent.message-ended": { description: "Blocks were cut before it got here." },
+                "agent.message-ended": { description: "Its blocks were cut already." },
                 "agent.spoke": { guard: "maySpeak", actions: "showTyping" },
                 "agent.text": { guard: "maySpeak", actions: "sendBlock" },
                 "agent.tool": { guard: "maySpeak", actions: "reactAsAsked" },
@@ -256,7 +271,7 @@ export const conversationMachine = setup({
                 "agent.usage": { guard: "isThisTurn", actions: "noteUsage" },
                 "run.aborted": {
                   actions: ["abortTurn", "parkLine"],
-                  description: "Its end follows. What its author has waiting gets no turn.",
+                  description: "Its author's waiting messages get no turn.",
                 },
                 "agent.ended": { guard: "isThisTurn", target: "next", actions: "endTurn" },
                 "agent.failed": [
@@ -270,8 +285,7 @@ export const conversationMachine = setup({
               },
             },
             settling: {
-              description:
-                "The agent is done; its last deliveries are under way. They decide the outcome.",
+              description: "The agent is done. Its last deliveries decide the outcome.",
               on: {
                 "run.aborted": { actions: ["abortDelivery", "parkLine"] },
                 "delivery.sent": [
@@ -286,14 +300,14 @@ export const conversationMachine = setup({
               },
             },
             next: {
-              description: "Something has ended: what is due now?",
+              description: "Something has ended: what is pending?",
               always: [
                 { guard: "isDelivering", target: "settling" },
                 {
                   guard: "needsQuiet",
                   target: "gathering",
                   actions: ["closeTurn", "openQuiet"],
-                  description: "What piled up behind the turn waits for a pause in the room.",
+                  description: "Waiting messages need a pause first.",
                 },
                 { guard: "isQuiet", target: "gathering" },
                 { guard: "hasLine", target: "waiting", actions: "closeTurn" },
@@ -307,7 +321,7 @@ export const conversationMachine = setup({
       },
     },
     lock: {
-      description: "What the turn under way may still do to the room. The next turn opens it.",
+      description: "What the current turn may still do to the room. The next turn resets it.",
       initial: "granting",
       states: {
         granting: {
@@ -322,7 +336,7 @@ export const conversationMachine = setup({
           },
         },
         withheld: {
-          description: "Backed off: deliveries grant nothing.",
+          description: "Disengaged: deliveries grant no credit.",
           on: {
             skip: {
               guard: "choosesSilence",
@@ -333,24 +347,24 @@ export const conversationMachine = setup({
           },
         },
         silenced: {
-          description: "The agent chose silence: what it still says is refused.",
+          description: "The agent chose silence: more output is refused.",
           on: {
             disengage: { target: "closed" },
             "lane.granted": { guard: "turnBegins", target: "granting" },
           },
         },
         closed: {
-          description: "Backed off and silent: both.",
+          description: "Disengaged and silent.",
           on: { "lane.granted": { guard: "turnBegins", target: "granting" } },
         },
       },
     },
     guard: {
-      description: "Keeps peer bots from talking in circles.",
+      description: "Stops bots from triggering each other.",
       initial: "clear",
       states: {
         clear: {
-          description: "Peer bots are answered like anyone.",
+          description: "Peer bots are answered like people.",
           on: {
             "message.received": [
               { guard: "mutes", target: "muted" },

@@ -52,7 +52,7 @@ export const deliveryMachine = setup({
   initial: "pending",
   states: {
     pending: {
-      description: "Durable; to be sent as soon as its conversation and its account allow.",
+      description: "Stored. Sent as soon as its conversation and its account allow.",
       on: { send: "sending", expire: "expired", drop: "dead" },
     },
     sending: {
@@ -66,7 +66,7 @@ export const deliveryMachine = setup({
       },
     },
     waiting: {
-      description: "Refused for now; to be tried again at a known time.",
+      description: "Refused for now. Tried again at a known time.",
       on: {
         send: "sending",
         expire: "expired",
@@ -75,7 +75,7 @@ export const deliveryMachine = setup({
       },
     },
     "in-doubt": {
-      description: "Perhaps sent. Sent again only if the policy or the operator says so.",
+      description: "Perhaps sent. Sent again only if the policy or the operator decides so.",
       entry: "countDoubt",
       on: {
         resend: { target: "pending", actions: "forgetAttempts" },
@@ -83,13 +83,13 @@ export const deliveryMachine = setup({
         expire: "expired",
       },
     },
-    sent: { description: "On the platform." },
+    sent: { description: "The platform has it." },
     expired: {
-      description: "Not sent in time; only the operator may still send it.",
+      description: "Not sent in time. Only the operator can still send it.",
       on: { resend: { target: "pending", actions: "forgetAttempts" } },
     },
     dead: {
-      description: "Will not be sent; only the operator may still send it.",
+      description: "Will not be sent. Only the operator can still send it.",
       on: { resend: { target: "pending", actions: "forgetAttempts" } },
     },
   },

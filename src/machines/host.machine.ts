@@ -74,15 +74,15 @@ export const hostMachine = setup({
   on: { stop: ".stopped" },
   states: {
     starting: {
-      description: "A thread was asked for and has not answered yet.",
+      description: "A thread was started and has not answered yet.",
       on: { answered: "ready", lost: whenLost },
     },
-    ready: { description: "It takes batches and turns.", on: { lost: whenLost } },
+    ready: { description: "It accepts batches and turns.", on: { lost: whenLost } },
     restarting: {
-      description: "It is gone; after the pause it is started again.",
+      description: "It has ended. It is started again after the pause.",
       on: { paused: { target: "starting", actions: "countRestart" } },
     },
-    broken: { type: "final", description: "Lost too often. A person has to look." },
+    broken: { type: "final", description: "Lost too often. A person must look at it." },
     stopped: { type: "final", description: "Ended on purpose." },
   },
 });
