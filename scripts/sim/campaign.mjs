@@ -1,6 +1,7 @@
-// Runs seeds in threads and prints what came of them.
+// Runs seeds in processes of their own and prints what came of them. Not in threads: ending one inside the
+// database driver aborts the process.
+import { fork } from "node:child_process";
 import { createHash } from "node:crypto";
-import { Worker } from "node:worker_threads";
 import { buildProgram } from "./build.mjs";
 import { mistakes } from "./mistakes.mjs";
 
@@ -22,50 +23,76 @@ function progress(total) {
   };
 }
 
+/** A seed that runs longer hangs, however busy the machine is. */
+const seedMsMax = 300_000;
+
+/** A process that answers one order at a time; `end` kills it. */
+function open(file) {
+  const child = fork(file, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  let wait = null;
+  let isOver = false;
+  child.on("message", (answer) => wait?.resolve(answer));
+  child.on("exit", (code, signal) => {
+    if (!isOver) wait?.reject(new Error(`the program ended (${code ?? signal})`));
+  });
+  return {
+    ask: (order) =>
+      new Promise((resolve, reject) => {
+        wait = { resolve, reject };
+        child.send(order);
+      }),
+    end() {
+      isOver = true;
+      child.kill("SIGKILL");
+    },
+  };
+}
+
+/** The result of a seed; one that does not end has failed, and its process is replaced. */
+async function runSeed(file, process, seed) {
+  let timer;
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, seedMsMax, null);
+  });
+  const result = await Promise.race([process.ask({ seed }), late]);
+  clearTimeout(timer);
+  if (result !== null) return { process, result };
+  process.end();
+  const violations = [`hang: it did not end within ${seedMsMax / 1_000} s`];
+  const hung = { seed, hash: "", entries: 0, ms: seedMsMax, violations };
+  return { process: open(file), result: hung };
+}
+
 /**
  * Runs the seeds, `jobs` at a time; the results come in any order. Ends early when `onResult` returns
  * false.
  */
-function runSeeds(file, { seed, rounds, jobs }, onResult) {
-  return new Promise((resolve, reject) => {
-    let next = seed;
-    let open = 0;
-    let isOver = false;
-    const workers = Array.from({ length: Math.min(jobs, rounds) }, () => new Worker(file));
-    const end = (finish) => {
-      isOver = true;
-      Promise.all(workers.map((worker) => worker.terminate())).then(finish, reject);
-    };
-    const feed = (worker) => {
-      if (next < seed + rounds) {
-        open += 1;
-        worker.postMessage({ seed: next });
-        next += 1;
-      } else if (open === 0 && !isOver) end(() => resolve());
-    };
-    for (const worker of workers) {
-      worker.on("error", (error) => end(() => reject(error)));
-      worker.on("message", (result) => {
-        if (isOver) return;
-        open -= 1;
-        if (onResult(result) === false) end(() => resolve());
-        else feed(worker);
-      });
-      feed(worker);
+async function runSeeds(file, { seed, rounds, jobs }, onResult) {
+  let next = seed;
+  let isOver = false;
+  const work = async () => {
+    let process = open(file);
+    try {
+      while (!isOver && next < seed + rounds) {
+        const ran = await runSeed(file, process, next++);
+        process = ran.process;
+        if (!isOver && onResult(ran.result) === false) isOver = true;
+      }
+    } finally {
+      process.end();
     }
-  });
+  };
+  await Promise.all(Array.from({ length: Math.min(jobs, rounds) }, work));
 }
 
 /** The shortest plan that breaks what this seed breaks. */
-function shorten(file, seed) {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(file);
-    worker.on("error", reject);
-    worker.on("message", (shrunk) => {
-      worker.terminate().then(() => resolve(shrunk), reject);
-    });
-    worker.postMessage({ shrink: seed });
-  });
+async function shorten(file, seed) {
+  const process = open(file);
+  try {
+    return await process.ask({ shrink: seed });
+  } finally {
+    process.end();
+  }
 }
 
 function printShrunk({ shrunk, runs, of, steps, violations }) {
@@ -129,17 +156,9 @@ function report({ seed, rounds, failed, results, shrunk, json, startedAt }) {
   );
 }
 
-/**
- * Plants mistakes and looks for them; true: each was found. Null: there is no such mistake, and it was
- * said.
- */
+/** Plants a mistake, or each, and looks for it; true: each was found. */
 export async function hunt({ plant, seed, rounds, jobs, json }) {
   const chosen = mistakes.filter(({ name }) => plant === "all" || name === plant);
-  if (chosen.length === 0) {
-    const names = mistakes.map(({ name }) => name).join(", ");
-    process.stderr.write(`sim: the mistake ${plant} is not known. There are: ${names}\n`);
-    return null;
-  }
   let isGood = true;
   for (const mistake of chosen) {
     const program = await buildProgram(mistake);

@@ -1,12 +1,15 @@
 /** `npm run sim`: its arguments, its exit codes, and the shortening of what it finds. */
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { mistakes } from "../../../scripts/sim/mistakes.mjs";
 import { property } from "../../support/property.ts";
 import { shrink } from "./shrink.ts";
 
-const script = resolve(import.meta.dirname, "../../../scripts/sim.mjs");
+const root = resolve(import.meta.dirname, "../../..");
+const script = resolve(root, "scripts/sim.mjs");
 const sim = (...args: readonly string[]) =>
   spawnSync(process.execPath, [script, ...args], { encoding: "utf8" });
 
@@ -17,11 +20,14 @@ test("it explains itself", () => {
     expect(stdout).toContain(option);
 });
 
-test.each([["--rounds", "0"], ["--seed", "x"], ["--nothing"]])("it refuses %s %s", (...args) => {
-  const { status, stdout, stderr } = sim(...args);
-  expect([status, stdout]).toEqual([2, ""]);
-  expect(stderr).toContain("Usage: npm run sim");
-});
+test.each([["--rounds", "0"], ["--seed", "x"], ["--plant", "no such mistake"], ["--nothing"]])(
+  "it refuses %s %s",
+  (...args) => {
+    const { status, stdout, stderr } = sim(...args);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("Usage: npm run sim");
+  },
+);
 
 property([fc.uniqueArray(fc.nat(50), { minLength: 1 }), fc.nat(50), fc.nat(50)])(
   "a list is shortened to what its failure needs",
@@ -31,3 +37,13 @@ property([fc.uniqueArray(fc.nat(50), { minLength: 1 }), fc.nat(50), fc.nat(50)])
     expect(left).toEqual(needed);
   },
 );
+
+test.each(mistakes)("the mistake $name can be planted", ({ file, line, instead }) => {
+  expect(readFileSync(resolve(root, file), "utf8").split(line)).toHaveLength(2);
+  expect(instead).not.toBe(line);
+});
+
+test("there are at least ten mistakes, each with a name of its own", () => {
+  expect(new Set(mistakes.map(({ name }) => name)).size).toBe(mistakes.length);
+  expect(mistakes.length).toBeGreaterThanOrEqual(10);
+});

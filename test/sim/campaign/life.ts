@@ -60,8 +60,9 @@ export class Life {
   readonly #offset = new Float64Array(1);
   readonly #timers = new Set<TimerHandle>();
   #isAlive = true;
-  /** Calls until it dies; null: it does not. */
-  #callsLeft: number | null = null;
+  #calling = "";
+  /** What happens at a call, and how many calls are left until then. */
+  #plans: { left: number; act: () => void }[] = [];
 
   constructor(ports: LifePorts) {
     this.#ports = ports;
@@ -111,13 +112,15 @@ export class Life {
     await this.runtime.start();
   }
 
-  /** It dies at this call of a port from now on. */
-  killAfter(calls: number): void {
-    this.#callsLeft = calls;
+  /** Something happens at this call of a port from now on. */
+  after(calls: number, act: (call: string) => void): void {
+    const plan = { left: calls, act: () => act(this.#calling) };
+    this.#plans.push(plan);
   }
 
+  /** Nothing happens any more. */
   spare(): void {
-    this.#callsLeft = null;
+    this.#plans = [];
   }
 
   die(why: string): void {
@@ -136,10 +139,11 @@ export class Life {
   /** Counts a call; false: the process is dead, and the call is not made. */
   #call(what: string): boolean {
     if (!this.#isAlive) return false;
-    if (this.#callsLeft !== null) {
-      this.#callsLeft -= 1;
-      if (this.#callsLeft <= 0) this.die(`killed at ${what}`);
-    }
+    this.#calling = what;
+    for (const plan of this.#plans) plan.left -= 1;
+    const due = this.#plans.filter(({ left }) => left <= 0);
+    if (due.length > 0) this.#plans = this.#plans.filter(({ left }) => left > 0);
+    for (const { act } of due) act();
     return this.#isAlive;
   }
 

@@ -92,8 +92,9 @@ export type Happening =
       readonly downMs: number;
       readonly next: readonly number[];
     }
-  | { readonly does: "lose host" }
-  | { readonly does: "passivate" }
+  /** At the n-th call of a port from here on. */
+  | { readonly does: "lose host"; readonly calls: number }
+  | { readonly does: "passivate"; readonly calls: number }
   | { readonly does: "step clock"; readonly ms: number }
   | { readonly does: "config"; readonly config: number };
 
@@ -142,20 +143,20 @@ export function planOf(seed: number): Plan {
   if (draw.maybe(0.4))
     put(1 + draw.below(2), () => ({
       does: "slow disk",
-      ms: 1 + draw.below(400),
+      ms: 1 + draw.below(draw.maybe(0.7) ? 400 : 2_000),
       forMs: 1_000 + draw.below(30_000),
     }));
   if (draw.maybe(0.6))
     put(1 + draw.below(4), () => ({
       does: "kill",
-      calls: 1 + draw.below(draw.maybe(0.5) ? 30 : 400),
+      calls: calls(draw),
       downMs: draw.one([0, 10, 1_000, 20_000]),
       next: draw.maybe(0.3)
         ? Array.from({ length: 1 + draw.below(3) }, () => 1 + draw.below(80))
         : [],
     }));
-  if (draw.maybe(0.4)) put(1 + draw.below(3), () => ({ does: "lose host" }));
-  if (draw.maybe(0.4)) put(1 + draw.below(3), () => ({ does: "passivate" }));
+  if (draw.maybe(0.4)) put(1 + draw.below(3), () => ({ does: "lose host", calls: calls(draw) }));
+  if (draw.maybe(0.4)) put(1 + draw.below(3), () => ({ does: "passivate", calls: calls(draw) }));
   if (draw.maybe(0.4)) put(1 + draw.below(3), () => ({ does: "step clock", ms: clockStep(draw) }));
   if (draw.maybe(0.3))
     put(1 + draw.below(2), () => ({ does: "hand over again", count: 1 + draw.below(6) }));
@@ -176,6 +177,9 @@ export function planOf(seed: number): Plan {
   steps.sort((a, b) => a.at - b.at);
   return { seed, steps };
 }
+
+/** Half of them within one message's path. */
+const calls = (draw: Drawing): number => 1 + draw.below(draw.maybe(0.5) ? 30 : 400);
 
 /** Draws from a source of chance. */
 class Drawing {
@@ -228,7 +232,11 @@ function say(draw: Drawing, chat: number, id: string): Happening {
 function agentRun(draw: Drawing): ScriptedRun {
   const afterMs = draw.maybe(0.5) ? draw.below(6_000) : 0;
   const text = { text: "yes" };
-  switch (draw.below(8)) {
+  switch (draw.below(9)) {
+    case 8: {
+      const part = [text, { messageEnd: true as const }, { waitMs: draw.below(800) }];
+      return { afterMs, steps: [...part, ...part, ...part, ...part] };
+    }
     case 7: {
       const part = [{ text: "a part of it. " }, { waitMs: draw.below(2_000) }];
       return { afterMs, steps: [...part, ...part, { steer: true }, ...part] };
@@ -260,12 +268,14 @@ const platform = (draw: Drawing): Happening => ({
 
 function disk(draw: Drawing): Happening {
   const call = draw.maybe(0.7) ? "commit" : draw.one(reads);
+  const how = call === "commit" ? draw.one(["fail", "tear", "full"] as const) : "fail";
   return {
     does: "disk",
     call,
-    how: call === "commit" ? draw.one(["fail", "tear", "full"]) : "fail",
+    how,
     skip: draw.below(draw.maybe(0.5) ? 3 : 30),
-    calls: 1 + draw.below(draw.maybe(0.6) ? 1 : 12),
+    // A disk stays full for a while.
+    calls: how === "full" ? 3 + draw.below(12) : 1 + draw.below(draw.maybe(0.6) ? 1 : 12),
   };
 }
 

@@ -1,7 +1,6 @@
 /**
- * Runs seeds in a thread of `npm run sim`: it is asked for one, and answers with what was wrong.
+ * Runs seeds in a process of `npm run sim`: it is asked for one, and answers with what was wrong.
  */
-import { parentPort } from "node:worker_threads";
 import { violations } from "./checks.ts";
 import { hashOf } from "./history.ts";
 import { planOf } from "./plan.ts";
@@ -48,7 +47,7 @@ async function shorten(seed: number) {
 }
 
 async function answer(order: Order): Promise<void> {
-  parentPort?.postMessage(await ("shrink" in order ? shorten(order.shrink) : run(order.seed)));
+  process.send?.(await ("shrink" in order ? shorten(order.shrink) : run(order.seed)));
 }
 
-parentPort?.on("message", (order: Order) => void answer(order));
+process.on("message", (order: Order) => void answer(order));

@@ -119,7 +119,7 @@ class Run {
     });
     this.#entries.push({ at: this.#clock.now(), what: "begun", life: life.number });
     const calls = this.#kills.shift();
-    if (calls !== undefined) life.killAfter(calls);
+    if (calls !== undefined) kill(life, calls);
     life.start().then(
       () => {
         if (!life.isAlive) return;
@@ -200,13 +200,13 @@ class Run {
       case "kill":
         this.#downMs = step.downMs;
         this.#kills = [...step.next];
-        this.#starting?.killAfter(step.calls);
+        if (this.#starting !== null) kill(this.#starting, step.calls);
         break;
       case "lose host":
-        runtime?.crashHost().catch(ignored);
+        this.#life?.after(step.calls, () => void runtime?.crashHost().catch(ignored));
         break;
       case "passivate":
-        runtime?.passivateAll().catch(ignored);
+        this.#life?.after(step.calls, () => void runtime?.passivateAll().catch(ignored));
         break;
       case "step clock":
         this.#offset += step.ms;
@@ -327,6 +327,9 @@ const configOf = (number: number): EarshotConfig =>
     commands: { ownerAllowFrom: ["telegram:ann", "slack:bob"] },
     ...configs[number],
   });
+
+const kill = (life: Life, calls: number) =>
+  life.after(calls, (call) => life.die(`killed at ${call}`));
 
 /** A process that dies or is given up meanwhile does not finish what it was asked to do. */
 const ignored = () => undefined;
