@@ -96,8 +96,13 @@ export const promises = [
     id: "P11",
     promise:
       "A durable deadline fires once, not before its time, also if it fell due while earshot was down.",
-    limits: "never early; how late depends on the load of the machine",
-    tests: ["test/actors/turns/turn-slots.test.ts", "test/actors/journal/recovery.test.ts"],
+    limits:
+      "never early; how late depends on the load of the machine, and on its clock if that is set back by a day or more while earshot is down",
+    tests: [
+      "test/actors/turns/turn-slots.test.ts",
+      "test/actors/journal/recovery.test.ts",
+      "test/regressions/clock-set-back-before-a-restart.test.ts",
+    ],
   },
   {
     id: "P12",
@@ -133,7 +138,7 @@ export const promises = [
     id: "P15",
     promise: "Same seed, same commit: the same simulated history, byte for byte.",
     limits: "simulation only",
-    tests: ["test/sim/rooms.test.ts"],
+    tests: ["test/sim/rooms.test.ts", "test/sim/campaign/campaign.test.ts"],
   },
 ];
 
