@@ -12,7 +12,7 @@ export const irc: Column = {
   captions: absent("a message is one line of text; files have an address in it", modern),
   forwards: absent("a message is one line of text, and a copy of it is as any other", modern),
   quotes: tested(servers("an answer to a message names its author")),
-  threads: absent("a channel has no threads", registry),
+  threads: absent("no extension has threads: a reply names a message, and that is all", registry),
   anonymous: absent("each line has the nick, user and host of who sent it", modern),
   bots: contract("always"),
   system: tested(
