@@ -6,7 +6,7 @@
  * order, so what is written is followed by a PING, and whatever comes before its PONG is the answer.
  */
 import type { EarshotError } from "../../../domain/errors.ts";
-import type { Clock, Log } from "../../../domain/ports/index.ts";
+import type { Clock, Log, TimerHandle } from "../../../domain/ports/index.ts";
 import { late, within } from "../../../domain/ports/within.ts";
 import { loadPackage } from "../shared/optional-package.ts";
 import type { IrcAccountConfig } from "./config.ts";
@@ -85,6 +85,8 @@ export class IrcConnection {
   #why: EarshotError | null = null;
   #isOpen = true;
   #isRegistered = false;
+  #isPaused = false;
+  #silence: TimerHandle | null = null;
   #nickTries = 0;
   #registered: () => void = () => undefined;
   #refused: (error: EarshotError) => void = () => undefined;
@@ -211,8 +213,20 @@ export class IrcConnection {
 
   /** Stops reading, so that the server waits. */
   pause(paused: boolean): void {
+    this.#isPaused = paused;
     if (paused) this.#transport?.pause();
     else this.#transport?.resume();
+    this.#notSilent();
+  }
+
+  /** While we do not read, it is not the server that is silent. */
+  #notSilent(): void {
+    if (!this.#isOpen) return;
+    this.#client.resetPingTimeoutTimer();
+    const { clock, config } = this.#options;
+    if (this.#silence !== null) clock.clearTimer(this.#silence);
+    const again = () => this.#notSilent();
+    this.#silence = this.#isPaused ? clock.setLimit(config.pingSeconds * 1_000, again) : null;
   }
 
   /** Says goodbye; the connection ends with it, or soon after. */

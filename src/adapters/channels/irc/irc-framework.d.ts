@@ -39,6 +39,8 @@ declare module "irc-framework" {
     raw(line: string): void;
     on(event: "sasl failed", listener: (event: { readonly reason: string }) => void): void;
     on(event: "ping timeout", listener: () => void): void;
+    /** The time of `ping_timeout` begins again. */
+    resetPingTimeoutTimer(): void;
     removeAllListeners(): void;
     readonly network: { readonly cap: { readonly enabled: readonly string[] } };
     readonly connection: { clearTimers(): void };

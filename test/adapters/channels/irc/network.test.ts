@@ -1,6 +1,7 @@
 /** A network and its bot, on a real inspircd with services: logins, bans, silent lines. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ircChannel } from "../../../../src/adapters/channels/irc/channel.ts";
+import { limits } from "../../../../src/domain/limits.ts";
 import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";
 import { openChannel } from "../../../../src/testing/open-channel.ts";
 import { accountPassword, registerAccount } from "../../../support/irc/irc-rig.ts";
@@ -76,6 +77,22 @@ describe.skipIf(missing !== "")(`a network (apt-get install ${missing || "done"}
     proxy.hang(false);
     await channel.live();
     expect(channel.gaps).toMatchObject([{ rooms: ["#net"], lost: "messages" }]);
+  });
+
+  test("while the intake is full nothing is read, and that is no silent line", async () => {
+    const proxy = await startTcpProxy(server);
+    onTestFinished(() => proxy.close());
+    const channel = open({ port: proxy.port, pingSeconds: 1 });
+    await channel.live();
+    // Tried again after 0.4, 0.8, 1.5 and 3 s: longer than a line may be silent.
+    channel.refuseDeliveries(4);
+    const count = 2 * limits.waitingEventsMax;
+    const lines = Array.from({ length: count }, (_, n) => `:x!y@z PRIVMSG #net :line ${n}\r\n`);
+    proxy.toClient.inject(lines.join(""));
+    await expect.poll(() => channel.messages().length, { timeout: 20_000 }).toBe(count);
+    expect(channel.messages().map(({ text }) => text)).toEqual(lines.map((_, n) => `line ${n}`));
+    expect(channel.states.map(({ state }) => state)).not.toContain("backing-off");
+    expect(proxy.connects()).toBe(1);
   });
 
   test("a line that is played back has the same time: the server keeps whole seconds of it", async () => {
