@@ -24,6 +24,7 @@ import type { Clock, DaemonControl, Ids, Log, Store } from "../domain/ports/inde
 import { oneLine } from "../domain/sanitize.ts";
 import { type ExtraCommand, extrasFor } from "../machines/commands/extension-commands.ts";
 import { menuCommands, type OfferedCommand, offeredCommands } from "../machines/commands/help.ts";
+import { isWholeCommand } from "../machines/commands/parse-command.ts";
 import type { ConfigState } from "./config/config-source.ts";
 import type { LoadedPlugins } from "./config/plugins.ts";
 import type { Registry } from "./config/registry.ts";
@@ -263,6 +264,7 @@ function connectionsOf(
       runtime().ingest(channel, account, events, options),
     commands: config().commands.text ? menuCommands(extensionCommands(ports)) : [],
     folderOf: (channel, account) => accountFolder(stateDir, channel, account),
+    isCommand: (line) => config().commands.text && isWholeCommand(line),
     loadCursor: (channel, account, identity) => store.cursor(channel, account, identity),
     events,
     onChange: (channel, account) => runtime().connectionChanged(channel, account),

@@ -55,6 +55,8 @@ export interface ConnectionsOptions {
   readonly folderOf?: (channel: string, account: string) => string;
   /** For platform menus. @default none */
   readonly commands?: readonly MenuCommand[];
+  /** Whether a line is a command and nothing else. @default none is */
+  readonly isCommand?: (line: string) => boolean;
   readonly events: Pick<RuntimeEvents, "emit">;
   /** An account connected or disconnected: waiting sends may start. */
   readonly onChange: (channel: string, account: string) => void;
@@ -237,6 +239,7 @@ function contextOf(
     random: options.random,
     commands: options.commands ?? [],
     ...(options.folderOf !== undefined && { folder: options.folderOf(channel, account) }),
+    isCommand: (line) => options.isCommand?.(line) === true,
     log,
     reportGap: (gap) => gaps.add(channel, account, gap, log),
     async deliver(events, cursor) {

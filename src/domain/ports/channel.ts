@@ -70,6 +70,8 @@ export interface ChannelContext<AccountConfig> {
   readonly folder?: string;
   /** For the platform's own command menu, where it has one. @default none */
   readonly commands?: readonly MenuCommand[];
+  /** Whether a line such as `/approve K7QM` is a command and nothing else, in a menu or not. @default none is */
+  isCommand?(line: string): boolean;
   /**
    * Delivers events. Resolves when all of them are durable and, if given, `cursor` is stored in the
    * same commit; acknowledge to the platform only then. Rejects with a `retry` error when the store

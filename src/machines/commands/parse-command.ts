@@ -149,6 +149,21 @@ function wholeCommand(message: Inbound, authority: Authority): BuiltInCall | nul
   return spec.form === "inline" && !settings ? null : { command: "help", args: [command] };
 }
 
+/**
+ * Whether a line is a command of the table and nothing else, whoever may give it. One with words of its own or
+ * with a free text is none: such a line may as well be said to the bot.
+ */
+export function isWholeCommand(line: string): boolean {
+  const text = line.trim();
+  const [mark, word = "", name] = text.length > commandUnitsMax ? [] : (whole.exec(text) ?? []);
+  const command = mark === undefined || name !== undefined ? undefined : commandNamed(word);
+  if (mark === undefined || command === undefined) return false;
+  const { form, args } = specOf(command);
+  if (form === "own" || form === "text") return false;
+  const given = text.slice(mark.length).replace(/^:/u, "").split(/\s+/u).filter(Boolean);
+  return args.safeParse(given).success;
+}
+
 /** A command of a plugin or a skill at the start of the message; null: there is none for him. */
 function extraOf(message: Inbound, { authority, extras = [] }: OrderRules) {
   const found = extraAt(extras, message.text.trim());

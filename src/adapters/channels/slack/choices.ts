@@ -10,7 +10,7 @@ import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
 import type { Inbound } from "../../../domain/message.ts";
 import type { OutgoingChoices } from "../../../domain/outgoing.ts";
-import type { ChannelEvent, MenuCommand } from "../../../domain/ports/index.ts";
+import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
 import { cut } from "../../../domain/sanitize.ts";
 import { inboundOf, placeOf, type Receiver } from "./normalise.ts";
 import { readText } from "./text.ts";
@@ -75,7 +75,7 @@ export async function pressEvent(
 export async function slashEvent(
   raw: unknown,
   receiver: Receiver,
-  commands: readonly MenuCommand[],
+  { commands = [], isCommand }: Pick<ChannelContext<unknown>, "commands" | "isCommand">,
 ): Promise<readonly ChannelEvent[]> {
   const command = slashCommandSchema.parse(raw);
   const { account, self, directory, signal } = receiver;
@@ -89,12 +89,9 @@ export async function slashEvent(
   const isOurs = (word: string) => commands.some(({ name }) => name === word);
   const name = command.command.slice(1);
   const first = /^\/?([a-z0-9_]{1,32})(?=\s|$)/.exec(said.text)?.[1] ?? "";
-  const isCommand = isOurs(name) || isOurs(first);
-  const line = isOurs(name)
-    ? `/${name} ${said.text}`.trimEnd()
-    : isOurs(first)
-      ? `/${said.text.replace(/^\//, "")}`
-      : said.text;
+  const spoken = `/${said.text.replace(/^\//, "")}`;
+  const isOrder = isOurs(name) || isOurs(first) || isCommand?.(spoken) === true;
+  const line = isOurs(name) ? `/${name} ${said.text}`.trimEnd() : isOrder ? spoken : said.text;
   if (line.trim() === "") return [];
   await directory.title(command.channel_id, signal);
   const us = { id: self.id, name: self.name, isSelf: true };
@@ -107,7 +104,7 @@ export async function slashEvent(
     author: await authorOf(command.user_id, command.user_name ?? null, receiver),
     text: cut(line, limits.textUnitsMax),
     // It was given to this app and to no other.
-    mentions: isCommand ? [us] : [us, ...said.mentions.filter(({ isSelf }) => !isSelf)],
+    mentions: isOrder ? [us] : [us, ...said.mentions.filter(({ isSelf }) => !isSelf)],
     mentionsEveryone: false,
     replyTo: null,
     attachments: [],

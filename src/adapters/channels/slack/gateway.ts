@@ -257,9 +257,10 @@ export class SlackGateway {
   /** What a delivery means; null: nothing. */
   #reader(type: string, body: Fields, receiver: Receiver) {
     if (type === "slash_commands" || type === "interactive") {
-      const { commands = [] } = this.#context;
       const made = () =>
-        type === "interactive" ? pressEvent(body, receiver) : slashEvent(body, receiver, commands);
+        type === "interactive"
+          ? pressEvent(body, receiver)
+          : slashEvent(body, receiver, this.#context);
       return { chat: chatIn(body), read: () => this.#readable(async () => made()) };
     }
     if (type !== "events_api") {

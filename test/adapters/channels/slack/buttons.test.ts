@@ -101,6 +101,17 @@ test("a slash command is one for those whose text is one", async () => {
   }
 });
 
+test("a command that is in no menu is one behind the app's own; words that are none are said to the bot", async () => {
+  const { daemon, ann, bob, ...room } = await started("module");
+  const given = (who: User, words: string) => daemon.decided(room.pick(who, "/scout", words));
+  expect(await given(ann, "approve K7QM deny")).toMatchObject({ decision: "command" });
+  expect(await given(ann, "approve")).toMatchObject({ decision: "command" });
+  expect(await given(ann, "approve of the plan, please")).toMatchObject({ decision: "engage" });
+  expect(await given(ann, "think about dinner")).toMatchObject({ decision: "engage" });
+  // He is no owner: to him it is a text, as when he types it.
+  expect(await given(bob, "approve K7QM deny")).toMatchObject({ decision: "engage" });
+});
+
 test("a permission is given with a button, by an owner, once", async () => {
   const { server, daemon, ann, bob, cy, ...room } = await started("acp");
   // What is in no menu is a command with its slash.
