@@ -150,7 +150,7 @@ function wholeCommand(message: Inbound, authority: Authority): BuiltInCall | nul
 }
 
 /**
- * Whether a line is a command of the table and nothing else, whoever may give it. One with words of its own or
+ * Whether a line is a command of the table and nothing else, for those who may give it. One with words of its own or
  * with a free text is none: such a line may as well be said to the bot.
  */
 export function isWholeCommand(line: string): boolean {
