@@ -1,31 +1,50 @@
 /**
  * `npm run fake telegram [-- --port 8081]`: a test server by hand. Prints a config for it, takes
  * lines such as `ann: hello @scout_bot` from the keyboard, and prints what the bot does.
+ * `npm run fake discord` and the other platforms: the same with fewer words (by-hand.ts).
  * `npm run fake model` is an OpenAI-compatible server that repeats what it is asked.
  */
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { platformsByHand, serveByHand, usageByHand } from "../every-channel/by-hand.ts";
 import { startModelServer } from "./openai.ts";
 import { sampleToken, startTelegramServer, type TelegramServer } from "./telegram.ts";
 import type { Call } from "./telegram-world.ts";
 
-const usage = `usage: npm run fake telegram|model [-- --port 8081]
-
-  ann: hello             Ann speaks in the group Kitchen (any name will do)
+const telegramUsage = `  ann: hello             Ann speaks in the group Kitchen (any name will do)
   ann>bot: hello         Ann writes to the bot alone
   ann^12: hello          Ann replies to message 12 of the group
   !429 3 | !500 | !reset | !hang | !html    the next send goes wrong
 `;
+const usage = `usage: npm run fake telegram|model [-- --port 8081]
+       npm run fake ${platformsByHand.join("|")} [-- --daemon http://127.0.0.1:4747]
+
+Starts a test server on this machine, prints a config of earshot for it, and reads lines from the keyboard.
+irc needs inspircd and xmpp needs prosody; whatsapp posts to the daemon.
+
+telegram:
+${telegramUsage}
+the others:
+${usageByHand}`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { port: { type: "string", default: "8081" }, help: { type: "boolean" } },
+  options: {
+    port: { type: "string", default: "8081" },
+    daemon: { type: "string", default: "http://127.0.0.1:4747" },
+    help: { type: "boolean" },
+  },
 });
-if (positionals[0] === "model" && values.help !== true) {
+const [chosen = ""] = positionals;
+if (platformsByHand.includes(chosen) && values.help !== true) {
+  const lines = createInterface({ input: process.stdin });
+  const write = (text: string) => void process.stdout.write(text);
+  await serveByHand(chosen, { lines, write, daemon: values.daemon });
+} else if (chosen === "model" && values.help !== true) {
   const { baseUrl } = await startModelServer(Number(values.port));
   process.stdout.write(`A model that repeats what it is asked: ${baseUrl}\n`);
-} else if (positionals[0] !== "telegram" || values.help === true) {
-  process.stderr.write(usage);
+} else if (chosen !== "telegram" || values.help === true) {
+  (values.help === true ? process.stdout : process.stderr).write(usage);
   process.exitCode = values.help === true ? 0 : 2;
 } else await serve(await startTelegramServer(Number(values.port)));
 
@@ -49,7 +68,7 @@ async function serve(server: TelegramServer): Promise<void> {
   process.stdout.write(
     `A Telegram with a group Kitchen (${group.chat.id}) and the bot @${world.bot.username}.\n` +
       `earshot.json5: ${JSON.stringify({ channels: { telegram } })}\n\n` +
-      usage.slice(usage.indexOf("\n\n") + 2),
+      telegramUsage,
   );
   let printed = 0;
   world.watch(() => {
@@ -63,7 +82,7 @@ async function serve(server: TelegramServer): Promise<void> {
     }
     const said = /^(\w+)(>bot)?(?:\^(\d+))?:\s*(.+)$/.exec(line);
     if (said === null) {
-      process.stdout.write(usage);
+      process.stdout.write(telegramUsage);
       continue;
     }
     const [, name = "", direct, parent, text = ""] = said;
@@ -93,5 +112,5 @@ function breakNext(server: TelegramServer, command: string): void {
     });
   else if (kind === "reset" || kind === "hang") server.faults.add("sendMessage", { kind });
   else if (kind === "html") server.faults.add("sendMessage", { kind, status: 502 });
-  else process.stdout.write(usage);
+  else process.stdout.write(telegramUsage);
 }
