@@ -29,6 +29,7 @@ import type { TelegramChats } from "./chats.ts";
 import { answerPresses, pressEvent } from "./choices.ts";
 import type { TelegramClient } from "./client.ts";
 import type { TelegramAccountConfig } from "./config.ts";
+import { createLostUpdates } from "./lost-updates.ts";
 import { offerCommands } from "./menu.ts";
 import { eventOf, type Receiver, type TelegramSelf } from "./normalise.ts";
 import { selfSchema, updateIdSchema, updateSchema } from "./wire.ts";
@@ -86,6 +87,7 @@ export async function receive(
   let live = false;
   let offered = false;
   const nextUpdates = createPolls(client, context, signal);
+  const lost = createLostUpdates(context);
   while (!signal.aborted) {
     try {
       if (self === null) {
@@ -100,6 +102,8 @@ export async function receive(
       offered = true;
       live = true;
       failures = 0;
+      if (isUsable(progress.position, context))
+        lost.polled(updates, progress.position.offset, progress.position.at);
       const receiver = { account: context.accountId, self, chats };
       progress = await deliverBatch(updates, receiver, progress, context, signal);
       void answerPresses(client, context, updates, signal);
@@ -107,6 +111,7 @@ export async function receive(
       if (signal.aborted) return;
       if (error instanceof EarshotError && error.disposition === "terminal") throw error;
       live = false;
+      lost.broken();
       context.reportState("backing-off", error instanceof EarshotError ? error.message : "a bug");
       if (!(error instanceof EarshotError)) throw error;
       await pause(context, error, failures, signal);
@@ -164,6 +169,12 @@ async function removeWebhook(
   log("warn", "telegram.webhook-removed", { why: "the account is configured to poll" });
 }
 
+/** Whether Telegram still counts from there. */
+const isUsable = (
+  position: Position | null,
+  { clock }: Pick<Context, "clock">,
+): position is Position => position !== null && clock.now() - position.at < offsetAgeMsMax;
+
 async function poll(
   client: TelegramClient,
   { config, clock }: Context,
@@ -171,12 +182,11 @@ async function poll(
   wait: boolean,
   signal: AbortSignal,
 ): Promise<readonly unknown[]> {
-  const usable = position !== null && clock.now() - position.at < offsetAgeMsMax;
   const timeout = wait ? config.pollSeconds : 0;
   const updates: unknown = await client.call(
     "getUpdates",
     {
-      ...(usable ? { offset: position.offset } : {}),
+      ...(isUsable(position, { clock }) ? { offset: position.offset } : {}),
       timeout,
       limit: 100,
       allowed_updates: requestedUpdates(config) as never,

@@ -65,6 +65,32 @@ describe("telegram poll loop", () => {
     expect(server.calls("getUpdates")[0]).toMatchObject({ offset: 1001 });
   });
 
+  test("after more than a day away, a number that was skipped is a gap, reported once", async () => {
+    const at = Date.now() - 3 * 86_400_000;
+    const { world, run, say } = await start(new Map([["4242", `1000@${at}`]]));
+    const old = say("Telegram keeps this for a day");
+    const fresh = say("and this it still has");
+    world.queue.shift();
+    const channel = run();
+    await channel.message(fresh);
+    expect(channel.identities()).not.toContain(old);
+    await channel.message(say("and goes on"));
+    expect(channel.gaps).toEqual([
+      { from: at, to: expect.closeTo(Date.now() - 86_400_000, -5), rooms: [], lost: "messages" },
+    ]);
+  });
+
+  test.each([
+    ["longer, and nothing was said", 1_000, 3 * 86_400_000],
+    ["shorter than that", 990, 12 * 3_600_000],
+  ])("a time away that is %s is no gap", async (_name, offset, ms) => {
+    const { run, say } = await start(new Map([["4242", `${offset}@${Date.now() - ms}`]]));
+    const channel = run();
+    await channel.live();
+    await channel.message(say("the next one"));
+    expect(channel.gaps).toEqual([]);
+  });
+
   test("an offset of a week ago is not used: Telegram may have begun to count anew", async () => {
     const cursors = new Map([["4242", `900000@${Date.now() - 7 * 86_400_000}`]]);
     const { server, run, say } = await start(cursors);
