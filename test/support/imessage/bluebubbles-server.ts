@@ -27,6 +27,8 @@ export class BlueBubblesServer {
   readonly faults = createFaultScript();
   readonly uploads: { readonly name: string; readonly text: string }[] = [];
   readonly files = new Map<string, string>();
+  /** The path of each request. */
+  readonly asked: string[] = [];
   password = serverPassword;
   /** Rows that are no rows, in the next page. */
   garbage: unknown[] = [];
@@ -63,6 +65,7 @@ export class BlueBubblesServer {
       response.writeHead(status, { "content-type": "application/json" });
       response.end(JSON.stringify({ status, ...content }));
     };
+    this.asked.push(path);
     const fault = this.faults.next(path);
     const undone = fault !== null && !("done" in fault && fault.done === true);
     if (fault !== null && undone && breakAnswer(fault, request, response)) return;

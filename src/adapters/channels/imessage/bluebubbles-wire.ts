@@ -105,6 +105,13 @@ function reactionOf(message: WireMessage): AppleRow["reaction"] {
   };
 }
 
+/**
+ * Whether the Mac has written all files of a message. Messages has a letter in the place of each; the file
+ * itself is written some time after its message.
+ */
+export const isWhole = ({ text, attachments, itemType }: WireMessage): boolean =>
+  (itemType ?? 0) !== 0 || (text ?? "").split("\ufffc").length - 1 <= (attachments ?? []).length;
+
 export function rowOf(message: WireMessage): AppleRow {
   const [chat] = message.chats ?? [];
   // Joins, departures and new names of a group say nothing.

@@ -12,6 +12,7 @@ import { request as httpsRequest } from "node:https";
 import type { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
+import type { Millis } from "../../../domain/message.ts";
 import type { ChannelHook, Clock } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { deadline } from "../../http/deadline.ts";
@@ -23,6 +24,7 @@ import {
   anySchema,
   chatSchema,
   infoSchema,
+  isWhole,
   messageSchema,
   numberedSchema,
   pageSchema,
@@ -36,6 +38,8 @@ import { tapbackName } from "./tapbacks.ts";
 
 const pageMax = 100;
 const callMsMax = 20_000;
+/** How often is asked for the files of a message before it is taken without them. */
+const lateFilePolls = 5;
 const retryAfterSecondsMax = 3_600;
 
 interface Call<Answer> {
@@ -53,6 +57,8 @@ export class BlueBubblesBackend implements AppleBackend {
   readonly hasCaptions = false;
   readonly #config: ImessageAccountConfig;
   readonly #clock: Clock;
+  /** The row whose files are waited for, and since when. */
+  #waiting: { readonly rowId: number; readonly since: Millis } | null = null;
 
   constructor(config: ImessageAccountConfig, clock: Clock) {
     this.#config = config;
@@ -113,16 +119,31 @@ export class BlueBubblesBackend implements AppleBackend {
     const asked = { kind: "connect", signal, schema: pageSchema } as const;
     const { data } = await this.#call("message/query", { ...asked, body });
     const rows: AppleRow[] = [];
+    const incomplete: number[] = [];
     let last = since;
     for (const one of data) {
       const numbered = numberedSchema.safeParse(one);
       if (numbered.success) last = Math.max(last, numbered.data.originalROWID);
       const read = messageSchema.safeParse(one);
-      if (read.success) rows.push(rowOf(read.data));
-      else listener.onUnreadable(read.error.issues[0]?.path.join(".") ?? "");
+      if (read.success) {
+        rows.push(rowOf(read.data));
+        if (!isWhole(read.data)) incomplete.push(read.data.originalROWID);
+      } else listener.onUnreadable(read.error.issues[0]?.path.join(".") ?? "");
     }
     rows.sort((a, b) => a.rowId - b.rowId);
-    return { rows, last, isFull: data.length >= pageMax && last > since };
+    const held = incomplete.sort((a, b) => a - b).find((rowId) => this.#mayCome(rowId));
+    if (held === undefined) return { rows, last, isFull: data.length >= pageMax && last > since };
+    const whole = rows.filter(({ rowId }) => rowId < held);
+    return { rows: whole, last: Math.min(last, held - 1), isFull: false };
+  }
+
+  /** Whether the files of a row may still come; asked for rows in their order. */
+  #mayCome(rowId: number): boolean {
+    const now = this.#clock.monotonic();
+    if (this.#waiting === null || this.#waiting.rowId < rowId)
+      this.#waiting = { rowId, since: now };
+    const { rowId: waited, since } = this.#waiting;
+    return waited === rowId && now - since < lateFilePolls * this.#config.pollMs;
   }
 
   async send(request: AppleSend): Promise<string | null> {

@@ -11,11 +11,12 @@ import { BlueBubblesServer, serverPassword } from "../../../support/imessage/blu
 import { Mac } from "../../../support/imessage/mac.ts";
 
 const never = new AbortController().signal;
+const ann = "+4930111111";
 const webhookSecret = "canary-webhook";
 
 async function rig(url?: string) {
   const mac = new Mac();
-  const group = mac.chat("iMessage;+;chat100", "kitchen", ["+4930111111"]);
+  const group = mac.chat("iMessage;+;chat100", "kitchen", [ann]);
   const server = new BlueBubblesServer(mac);
   await server.up();
   const config = {
@@ -36,7 +37,7 @@ async function rig(url?: string) {
     thread: null,
     chat: { id: group.guid, kind: "group" as const },
   };
-  return { mac, server, channel, route };
+  return { mac, server, channel, route, group };
 }
 
 const picture = { mime: "image/png", name: "soup.png", data: new Uint8Array([1, 2, 3]) };
@@ -60,6 +61,36 @@ test("a caption whose answer is lost leaves the send in doubt", async () => {
   const sent = channel.outbound.sendMedia?.(request);
   await expect(sent).rejects.toMatchObject({ disposition: "in-doubt" });
   expect(mac.sent.map(({ text }) => text)).toEqual(["", "the soup"]);
+});
+
+const photo = { guid: "at_0_1", name: "soup.jpeg", mime: "image/jpeg", path: "" };
+
+test("a file that the Mac writes after its message belongs to it, and nothing overtakes it", async () => {
+  const { mac, server, channel, group } = await rig();
+  await channel.live();
+  const asked = () => server.asked.filter((path) => path === "message/query").length;
+  // Messages has a letter in the place of each file.
+  const first = mac.write(group, ann, "\ufffcthe soup");
+  const second = mac.write(group, ann, "is ready");
+  const before = asked();
+  await expect.poll(asked).toBeGreaterThan(before + 2);
+  expect(channel.identities()).toEqual([]);
+  Object.assign(first, { files: [photo] });
+  await channel.message(second.guid);
+  expect(channel.identities()).toEqual([first.guid, second.guid]);
+  expect(channel.messages()[0]).toMatchObject({
+    text: "the soup",
+    attachments: [{ id: "at_0_1", kind: "image", name: "soup.jpeg" }],
+  });
+});
+
+test("a file that never comes holds nothing up for long", async () => {
+  const { mac, channel, group } = await rig();
+  await channel.live();
+  const first = mac.write(group, ann, "\ufffcthe soup");
+  const second = mac.write(group, ann, "is ready");
+  await channel.message(second.guid);
+  expect(channel.identities()).toEqual([first.guid, second.guid]);
 });
 
 test("a change that nobody can read is named in the log, without its words", async () => {
