@@ -5,7 +5,7 @@
 import { EarshotError } from "../../../domain/errors.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
-import type { StanzaFault } from "./wire.ts";
+import type { StanzaFault, XmppPresence } from "./wire.ts";
 
 /** A stanza was written, and the connection broke before an answer came. */
 export class XmppLostError extends Error {
@@ -93,4 +93,22 @@ function socketFailure(code: string): string {
   const certificate = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code);
   if (!certificate) return `the connection failed (${code})`;
   return `its certificate is not valid (${code}). With a self-signed one, set verifyCertificate: false`;
+}
+
+/** By status code (XEP-0045, section 15.6.2). */
+const removals: Readonly<Record<string, string>> = {
+  301: "banned",
+  307: "kicked",
+  321: "removed, because our affiliation has changed",
+  322: "removed, because the room is for members only now",
+  332: "removed, because the service stops",
+  333: "removed, because of an error",
+};
+
+/** Why we are no longer in a room, as the room says. */
+export function removalOf({ codes, reason, isDestroyed, venue }: XmppPresence): string {
+  const named = Object.entries(removals).find(([code]) => codes.includes(code))?.[1];
+  const where = venue === null ? "" : `, and goes on at ${oneLine(venue, 200)}`;
+  const what = isDestroyed ? `the room was destroyed${where}` : (named ?? "removed");
+  return reason === "" ? what : `${what}: ${oneLine(reason, 200)}`;
 }

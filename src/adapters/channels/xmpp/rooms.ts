@@ -13,7 +13,7 @@ import { oneLine } from "../../../domain/sanitize.ts";
 import { type XmppChats, XmppRoom } from "./chats.ts";
 import type { XmppConnection } from "./client.ts";
 import type { XmppAccountConfig, XmppRoomConfig } from "./config.ts";
-import { XmppLostError, XmppRefusedError } from "./errors.ts";
+import { removalOf, XmppLostError, XmppRefusedError } from "./errors.ts";
 import type { Archives } from "./history.ts";
 import type { XmppIntake } from "./intake.ts";
 import { type Joining, join, lookAt } from "./join.ts";
@@ -294,7 +294,7 @@ export class XmppRooms {
 
   /** Somebody left, or has another nick; if it is us who left, we come back. */
   #gone(room: XmppRoom, presence: XmppPresence, nick: string, isOurs: boolean): void {
-    const { codes, newNick, reason, isDestroyed } = presence;
+    const { codes, newNick } = presence;
     if (codes.includes("303") && newNick !== null) {
       if (nick === room.ownNick) {
         room.ownNick = newNick;
@@ -307,13 +307,11 @@ export class XmppRooms {
       return;
     }
     if (!room.isJoined) return;
-    const named = Object.entries(removals).find(([code]) => codes.includes(code))?.[1];
-    const what = isDestroyed ? "the room was destroyed" : (named ?? "removed");
-    const why = reason === "" ? what : `${what}: ${oneLine(reason, 200)}`;
-    this.#lost(room, why, this.#options.context.clock.now());
+    const hasMoved = presence.venue !== null;
+    this.#lost(room, removalOf(presence), this.#options.context.clock.now(), hasMoved);
   }
 
-  #lost(room: XmppRoom, why: string, since: Millis): void {
+  #lost(room: XmppRoom, why: string, since: Millis, hasMoved = false): void {
     const { context, onChange } = this.#options;
     const config = this.#configOf(room.jid);
     room.isJoined = false;
@@ -321,7 +319,8 @@ export class XmppRooms {
     context.log("warn", "xmpp.room-lost", { room: room.jid, why });
     if (config === undefined) return;
     this.#absent.set(room.jid, why);
-    this.#later(config, since);
+    // To enter a room that goes on elsewhere would be to make it again.
+    if (!hasMoved) this.#later(config, since);
     onChange();
   }
 
@@ -358,16 +357,6 @@ export class XmppRooms {
     connection.send(connection.element("presence", { to: `${room.jid}/${wanted}` }));
   }
 }
-
-/** Why the room shows somebody out (XEP-0045, section 15.6.2). */
-const removals: Readonly<Record<string, string>> = {
-  301: "banned",
-  307: "kicked",
-  321: "removed, because our affiliation has changed",
-  322: "removed, because the room is for members only now",
-  332: "removed, because the service stops",
-  333: "removed, because of an error",
-};
 
 /** Nothing where an archive refuses to answer. */
 async function ofArchive<Result>(asked: Promise<readonly Result[]>): Promise<readonly Result[]> {

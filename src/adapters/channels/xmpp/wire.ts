@@ -163,6 +163,8 @@ const presenceSchema = z.object({
   newNick: z.string().max(limits.idUnitsMax).nullable(),
   reason: z.string().max(10_000),
   isDestroyed: z.boolean(),
+  /** The room where a destroyed one goes on (XEP-0045, section 10.9). */
+  venue: jid.nullable(),
 });
 
 export type XmppPresence = z.infer<typeof presenceSchema>;
@@ -182,6 +184,7 @@ export function readPresence(element: Element): XmppPresence | null {
     newNick: item?.attrs.nick ?? null,
     reason: (item?.getChild("reason") ?? destroy?.getChild("reason"))?.text() ?? "",
     isDestroyed: destroy !== undefined,
+    venue: destroy?.attrs.jid ?? null,
   });
   return checked.success ? checked.data : null;
 }
@@ -195,7 +198,8 @@ export function faultOf(element: Element): StanzaFault {
   return {
     type: error?.attrs.type ?? "cancel",
     condition: condition?.name.slice(0, 64) ?? "undefined-condition",
-    text: error?.getChild("text", spaces.stanzas)?.text().slice(0, 1_000) ?? "",
+    // A room that is gone says where it has gone to.
+    text: (error?.getChild("text", spaces.stanzas) ?? condition)?.text().slice(0, 1_000) ?? "",
   };
 }
 

@@ -32,6 +32,7 @@ export const xmpp: Column = {
   ),
   system: tested(messages("states, receipts, subjects, invitations and errors are no messages")),
   moved: tested(
+    "rooms.test.ts > a room that was destroyed: the state says where it goes on, and it is not made again",
     "rooms.test.ts > who changes the nick stays the same person, and who takes it is another one",
   ),
   gone: tested(

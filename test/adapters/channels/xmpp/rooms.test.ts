@@ -125,6 +125,25 @@ describe.skipIf(missingProsody !== "")(
       expect(bot.channel.gaps).toEqual([]);
     });
 
+    test("a room that was destroyed: the state says where it goes on, and it is not made again", async () => {
+      const { ann } = people;
+      const [old, other] = [`small@${archivedRooms}`, `other@${archivedRooms}`];
+      for (const room of [old, other]) await ann.join(room);
+      const bot = await enter(server, people, { config: { rooms: [old, other] } });
+      const next = `larger@${archivedRooms}`;
+      const destroy = xml("destroy", { jid: next }, xml("reason", {}, "too small"));
+      const query = xml("query", { xmlns: "http://jabber.org/protocol/muc#owner" }, destroy);
+      await ann.ask("set", old, query);
+      const note = `not in ${old} (the room was destroyed, and goes on at ${next}: too small)`;
+      await until(() => (bot.detail() === note ? true : undefined), "the note");
+      // A kick is over after the pause of a new try.
+      await ann.admin(other, { nick: bot.nick, role: "none" });
+      await until(() => (bot.detail().includes(other) ? true : undefined), "the kick");
+      await until(() => (bot.detail().includes(other) ? undefined : true), "to be back");
+      expect(bot.detail()).toBe(note);
+      await ann.leave(other);
+    });
+
     test("banned, and a password that is missing: the state says it, other rooms go on", async () => {
       const { ann } = people;
       const banned = `closed@${archivedRooms}`;
