@@ -59,14 +59,23 @@ export function createIntake(options: IntakeOptions): Intake {
       checkFull();
     }
   };
+  const start = () => {
+    running ??= pump().then(
+      () => {
+        running = null;
+        // What came between the end of the work and this moment.
+        if (waiting.length > 0 && !signal.aborted) start();
+      },
+      () => {
+        // Failures end with the account's run, which the next start repeats.
+        running = null;
+      },
+    );
+  };
   const add = (entry: Waiting) => {
     waiting.push(entry);
     checkFull();
-    running ??= pump().finally(() => {
-      running = null;
-    });
-    // Failures end with the account's run, which the next start repeats.
-    running.catch(() => undefined);
+    start();
   };
   return {
     push: (event, arrived) => add({ event, arrived }),
@@ -74,7 +83,7 @@ export function createIntake(options: IntakeOptions): Intake {
       if (waiting.length === 0) add({ event: null, arrived });
     },
     async settled() {
-      while (running !== null) await running.catch(() => undefined);
+      while (running !== null) await running;
     },
   };
 }

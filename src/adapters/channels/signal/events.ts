@@ -118,13 +118,14 @@ export class EventParser {
     const events: StreamEvent[] = [];
     const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split("\n");
     this.#rest = lines.pop() ?? "";
-    if (this.#rest.length > this.#max) {
-      this.#rest = "";
-      this.#isTooLong = true;
-    }
     for (const line of lines) {
       const event = this.#line(line.replace(/\r$/, ""));
       if (event !== null) events.push(event);
+    }
+    // Of the event that has not ended yet.
+    if (this.#rest.length > this.#max) {
+      this.#rest = "";
+      this.#isTooLong = true;
     }
     return events;
   }
