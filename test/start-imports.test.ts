@@ -29,7 +29,7 @@ describe("what a start loads", () => {
     const packages = packagesOf("daemon/cli/commands/start.ts");
     expect(packages).toContain("xstate");
     const heavy =
-      /^(ai|@ai-sdk\/.*|grammy|discord\.js|@slack\/.*|matrix-js-sdk|@clack\/.*|pino-pretty)$/;
+      /^(ai|@ai-sdk\/.*|grammy|discord\.js|@slack\/.*|matrix-js-sdk|baileys|@clack\/.*|pino-pretty)$/;
     expect([...packages].filter((name) => heavy.test(name))).toEqual([]);
   });
 

@@ -32,7 +32,11 @@ export async function startLinked(at?: string) {
   return { server, owner, device, folder, secrets, config: configOf(server), close };
 }
 
-export const configOf = (server: WebServer) => ({ number: server.owner.number, url: server.url });
+export const configOf = (server: WebServer) => ({
+  number: server.owner.number,
+  url: server.url,
+  mediaUrl: server.mediaUrl,
+});
 
 /** Gives a device its keys, and the account's signature. */
 async function seed(folder: string, server: WebServer, device: Device): Promise<string[]> {

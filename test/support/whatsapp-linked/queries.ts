@@ -4,6 +4,7 @@
  */
 import type { BinaryNode } from "baileys";
 import { bundleNode, type Device } from "./device.ts";
+import { fileAuth } from "./file-host.ts";
 import { child, childrenOf, errorOf, node, resultOf } from "./nodes.ts";
 import type { Person } from "./person.ts";
 
@@ -32,6 +33,12 @@ export function answer(directory: Directory, device: Device, iq: BinaryNode): Bi
       return keys(directory, device, iq);
     case "usync":
       return users(directory, iq);
+    case "w:m":
+      return resultOf(iq, [
+        node("media_conn", { auth: fileAuth, ttl: "300" }, [
+          node("host", { hostname: "media.example.whatsapp.net" }),
+        ]),
+      ]);
     case "w:g2":
       return group(directory, iq);
     default:

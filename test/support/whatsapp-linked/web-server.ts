@@ -12,6 +12,7 @@ import type { AddressInfo } from "node:net";
 import { type BinaryNode, Curve, decodeBinaryNode, encodeBinaryNode, type proto } from "baileys";
 import { type WebSocket, WebSocketServer } from "ws";
 import { Device, type Line } from "./device.ts";
+import { FileHost } from "./file-host.ts";
 import { childrenOf, node, resultOf, server } from "./nodes.ts";
 import { NoiseServer, trustTestServers } from "./noise.ts";
 import { CodePairing, confirmation, isCountersigned, refs, scanned } from "./pairing.ts";
@@ -38,6 +39,7 @@ export class WebServer implements Directory {
   /** Chats in which typing was shown. */
   readonly typings: string[] = [];
   readonly receipts: BinaryNode[] = [];
+  readonly files = new FileHost();
   readonly sendFaults: SendFault[] = [];
   /** The code with which logins are refused. */
   refuses: number | null = null;
@@ -58,6 +60,10 @@ export class WebServer implements Directory {
 
   get url(): string {
     return `ws://127.0.0.1:${this.#port}/ws/chat`;
+  }
+
+  get mediaUrl(): string {
+    return `http://127.0.0.1:${this.#port}`;
   }
 
   person(number: string, lid: string, name: string): Person {
@@ -81,7 +87,9 @@ export class WebServer implements Directory {
   }
 
   async up(): Promise<void> {
-    const http = createServer((_request, response) => void response.writeHead(404).end());
+    const http = createServer((request, response) => {
+      this.files.serve(request, response).catch(() => response.destroy());
+    });
     const sockets = new WebSocketServer({ server: http });
     sockets.on("connection", (socket) => this.#accept(socket));
     await new Promise<void>((resolve) => http.listen(this.#port, "127.0.0.1", resolve));

@@ -9,6 +9,7 @@ import { whatsappTextLimit } from "../shared/whatsapp-marks.ts";
 import { type LinkedAccountConfig, linkedAccountSchema } from "./config.ts";
 import { type LinkedLink, receive } from "./gateway.ts";
 import { identityOf, linkAccount } from "./link.ts";
+import { downloadOf } from "./media.ts";
 import { channelId } from "./normalise.ts";
 import { createLinkedOutbound } from "./outbound.ts";
 import { groupServer, jidOf } from "./people.ts";
@@ -27,7 +28,7 @@ export const whatsappLinkedChannel = defineChannel<LinkedAccountConfig>({
     threads: false,
     membership: true,
     history: false,
-    media: false,
+    media: true,
     mentions: "structured",
     replyAuthor: true,
     botFlag: false,
@@ -60,6 +61,7 @@ export const whatsappLinkedChannel = defineChannel<LinkedAccountConfig>({
       outbound: createLinkedOutbound(context, link),
       link: (request) => linkAccount(context, request),
       identify: () => identityOf(context),
+      downloadMedia: (id, signal) => downloadOf(link.live, context.config, id, signal),
       async membership({ chat }) {
         const group = await link.live?.groups.of(chat.id);
         if (group === null || group === undefined)

@@ -9,6 +9,8 @@ export interface LinkedAccountConfig {
   /** The digits of the number, with the country's. */
   readonly number: string;
   readonly url: string;
+  /** Without a slash at its end; absent: WhatsApp's. */
+  readonly mediaUrl?: string | undefined;
 }
 
 export const linkedAccountSchema = z.strictObject({
@@ -25,4 +27,9 @@ export const linkedAccountSchema = z.strictObject({
     .meta({
       description: "WhatsApp's server for linked devices, or another server.",
     }),
+  mediaUrl: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ""))
+    .optional()
+    .meta({ description: "Where files are stored. Left out: at WhatsApp." }),
 });

@@ -6,12 +6,15 @@
 import { limits } from "../../../domain/limits.ts";
 import type { Attachment } from "../../../domain/message.ts";
 import { cut, oneLine } from "../../../domain/sanitize.ts";
+import { type StoredFile, storedFileSchema } from "./media.ts";
 import type { WireContent, WireContext, WireFile } from "./wire.ts";
 
 export interface Content {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly context: WireContext | undefined;
+  /** Where its file is. */
+  readonly stored: StoredFile | null;
   /** False: of a kind that is not read. */
   readonly isKnown: boolean;
 }
@@ -48,6 +51,7 @@ export function contentOf(id: string, content: WireContent): Content {
   ].filter((line): line is string => line !== undefined && line !== "");
   const attachments: Attachment[] =
     file === undefined || kind === undefined ? [] : [attachmentOf(id, file, kind)];
+  const stored = file === undefined ? null : storedOf(content, file);
   const isKnown = lines.length > 0 || attachments.length > 0;
   const text = isKnown ? lines.join("\n") : "[a message of a kind that earshot does not read]";
   const context =
@@ -56,10 +60,22 @@ export function contentOf(id: string, content: WireContent): Content {
     place?.contextInfo ??
     person?.contextInfo ??
     poll?.contextInfo;
-  return { text: cut(text, limits.textUnitsMax), attachments, context, isKnown };
+  return { text: cut(text, limits.textUnitsMax), attachments, context, stored, isKnown };
 }
 
 const shown = (text: string) => oneLine(text, 500);
+
+function storedOf(content: WireContent, { mediaKey, directPath }: WireFile): StoredFile | null {
+  const names = {
+    image: content.imageMessage,
+    audio: content.audioMessage,
+    document: content.documentMessage,
+    sticker: content.stickerMessage,
+  } as const;
+  const [kind = "video"] = Object.entries(names).find(([, file]) => file !== undefined) ?? [];
+  const key = mediaKey === undefined ? "" : Buffer.from(mediaKey).toString("base64");
+  return storedFileSchema.safeParse({ kind, key, path: directPath }).data ?? null;
+}
 
 function attachmentOf(id: string, file: WireFile, kind: Attachment["kind"]): Attachment {
   const { mimetype: mime, fileName: name, fileLength: bytes } = file;

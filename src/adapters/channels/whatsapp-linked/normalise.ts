@@ -124,8 +124,10 @@ function inboundOf(
   place: Place,
   receiver: Receiver,
 ): Inbound {
-  const read: Content = contentOf(key.id, content);
-  const { text, attachments, context, isKnown } = read;
+  const fileId = `${place.chat.id}/${author.id}/${key.id}`;
+  const read: Content = contentOf(fileId, content);
+  const { text, attachments, context, stored, isKnown } = read;
+  if (stored !== null) receiver.people.rememberFile(fileId, stored);
   const verbatim = verbatimIn(text);
   const { people } = receiver;
   const album = content.messageContextInfo?.messageAssociation?.parentMessageKey?.id;

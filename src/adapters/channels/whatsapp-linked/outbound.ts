@@ -26,9 +26,11 @@ import { partsOf } from "../shared/whatsapp-marks.ts";
 import type { LinkedAccountConfig } from "./config.ts";
 import { refusal } from "./errors.ts";
 import type { LinkedLink, Live } from "./gateway.ts";
+import { uploaded } from "./media.ts";
 import { heardUnitsMax } from "./normalise.ts";
 import { addressOf } from "./people.ts";
 
+const captionUnitsMax = 1_024;
 /** How long a repeat is taken for the same message, ms. */
 const repeatMsMax = 1_200_000;
 
@@ -41,13 +43,16 @@ interface Sending {
 type Message = proto.IMessage;
 
 export function createLinkedOutbound(
-  context: Pick<ChannelContext<LinkedAccountConfig>, "clock" | "log">,
+  context: Pick<ChannelContext<LinkedAccountConfig>, "clock" | "config">,
   link: LinkedLink,
 ): ChannelOutbound {
   const { clock } = context;
   const once = createRepeats({ clock, platform: "WhatsApp", msMax: repeatMsMax });
   /** Request id to the ids of messages that were taken, for incomplete sends. */
   const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
+
+  /** Uploaded files by request id, for sends that are repeated. */
+  const files = new LRUCache<string, Message>({ max: limits.unfinishedSendsMax });
 
   const liveNow = (): Live => {
     if (link.live !== null) return link.live;
@@ -113,6 +118,19 @@ export function createLinkedOutbound(
   return {
     sendText: (request) => send(request, null),
     replyText: (request) => send(request, request.replyTo),
+    async sendMedia(request) {
+      const [caption = "", ...more] = partsOf(request.caption ?? "", captionUnitsMax);
+      const known = files.get(request.id);
+      const file = known ?? (await uploaded(liveNow(), context.config, request, caption));
+      files.set(request.id, file);
+      const { replyTo = null } = request;
+      const contextInfo = replyTo === null ? null : replyContext(link, request, replyTo);
+      const words = file.audioMessage && caption !== "" ? [caption, ...more] : more;
+      const texts = words.map((text) => textMessage(text, null));
+      const receipt = await sendAll(request, [withContext(file, contextInfo), ...texts]);
+      files.delete(request.id);
+      return receipt;
+    },
     addReaction: react,
     removeReaction: (route, messageId, _emoji, signal) => react(route, messageId, "", signal),
     async sendTyping(route, on) {
@@ -148,6 +166,13 @@ const textMessage = (text: string, contextInfo: proto.IContextInfo | null): Mess
   extendedTextMessage: { text, ...(contextInfo !== null && { contextInfo }) },
 });
 
+function withContext(file: Message, contextInfo: proto.IContextInfo | null): Message {
+  if (contextInfo === null) return file;
+  return Object.fromEntries(
+    Object.entries(file).map(([name, value]) => [name, { ...(value as object), contextInfo }]),
+  );
+}
+
 /** WhatsApp Web's form of an id: 3EB0 and hexadecimal digits. */
 const messageIdOf = (id: string): string =>
   `3EB0${createHash("sha256").update(id).digest("hex").slice(0, 18).toUpperCase()}`;
@@ -164,7 +189,11 @@ function keyOf({ people }: Live, { chat }: Route, id: string): proto.IMessageKey
 }
 
 /** A reply shows who wrote the other message, and a part of it. */
-function replyContext(link: LinkedLink, { route }: SendRequest, id: string): proto.IContextInfo {
+function replyContext(
+  link: LinkedLink,
+  { route }: Pick<Sending, "route">,
+  id: string,
+): proto.IContextInfo {
   const people = link.live?.people;
   const heard = people?.heard.get(`${route.chat.id} ${id}`);
   const author = heard?.authorId ?? (route.chat.kind === "direct" ? route.chat.id : undefined);

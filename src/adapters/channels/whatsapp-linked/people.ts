@@ -51,6 +51,10 @@ export class LinkedPeople {
     return server === lidServer ? user === this.selfLid : user === this.self;
   }
 
+  rememberFile(id: string, file: object): void {
+    this.#store.rememberFile(id, file);
+  }
+
   /** Somebody who writes. @param other the person's other address, where the stanza has it. */
   idOf(address: string, other?: string): string {
     const { user, server } = jidOf(address);

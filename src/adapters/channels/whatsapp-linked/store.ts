@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS inbox (
   done INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE IF NOT EXISTS sent (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, message TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS file (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, file TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS person (lid TEXT PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID;
 `;
 
@@ -88,7 +89,9 @@ export class LinkedStore {
 
   /** Forgets the device, its keys and what it has of messages. */
   clear(): void {
-    this.#write(() => this.#database.exec("DELETE FROM key; DELETE FROM inbox; DELETE FROM sent"));
+    this.#write(() =>
+      this.#database.exec("DELETE FROM key; DELETE FROM inbox; DELETE FROM sent; DELETE FROM file"),
+    );
   }
 
   /** A daemon keeps away until then, ms since the epoch; null: it may connect. */
@@ -175,6 +178,26 @@ export class LinkedStore {
       | { message: string }
       | undefined;
     return row === undefined ? null : Buffer.from(row.message, "base64");
+  }
+
+  /** Keeps where a file is, and its key; the first one of an id is kept. */
+  rememberFile(id: string, file: object): void {
+    this.#write(() => {
+      this.#use("INSERT OR IGNORE INTO file (id, file) VALUES (?, ?)").run(
+        id,
+        JSON.stringify(file),
+      );
+      this.#use("DELETE FROM file WHERE seq <= (SELECT max(seq) FROM file) - ?").run(
+        limits.linkedFilesMax,
+      );
+    });
+  }
+
+  file(id: string): unknown {
+    const row = this.#use("SELECT file FROM file WHERE id = ?").get(id) as
+      | { file: string }
+      | undefined;
+    return row === undefined ? null : (JSON.parse(row.file) as unknown);
   }
 
   /** The number behind an id without one, as far as the library knows it. */

@@ -46,6 +46,8 @@ const fileSchema = z.object({
   caption: maybe(text),
   fileName: maybe(label),
   /** A number of the protobuf library's own. */
+  mediaKey: maybe(z.instanceof(Uint8Array)),
+  directPath: maybe(z.string().max(limits.labelUnitsMax)),
   fileLength: maybe(z.coerce.number().int().min(0)),
   ptt: maybe(z.boolean()),
   contextInfo: context,
