@@ -19,6 +19,21 @@ const pauseMsMax = 30_000;
 
 type Context = Pick<ChannelContext<LinkedAccountConfig>, "clock" | "random" | "log" | "deliver">;
 
+/**
+ * The event of a decrypted message; null: it is none for a conversation.
+ * @throws anything, when it has another form
+ */
+export async function readReceived(
+  baileys: Baileys,
+  stanza: Buffer,
+  plain: Uint8Array,
+  receiver: Receiver,
+): Promise<ChannelEvent | null> {
+  const node = await baileys.decodeBinaryNode(stanza);
+  const letter = letterOf(baileys, node, plain, receiver.people);
+  return letter === null ? null : await eventOf(baileys, letter, receiver);
+}
+
 export class Delivery {
   readonly #baileys: Baileys;
   readonly #store: LinkedStore;
@@ -89,12 +104,9 @@ export class Delivery {
   }
 
   async #read({ node, plain }: Waiting): Promise<ChannelEvent | null> {
-    const baileys = this.#baileys;
     try {
-      const stanza = await baileys.decodeBinaryNode(Buffer.from(node, "base64"));
-      const content = Buffer.from(plain, "base64");
-      const letter = letterOf(baileys, stanza, content, this.#receiver.people);
-      return letter === null ? null : await eventOf(baileys, letter, this.#receiver);
+      const [stanza, content] = [Buffer.from(node, "base64"), Buffer.from(plain, "base64")];
+      return await readReceived(this.#baileys, stanza, content, this.#receiver);
     } catch {
       // Its author has a program of another form; what it says is not for the log.
       this.#context.log("warn", "whatsapp-linked.unreadable", { what: "content" });

@@ -84,7 +84,8 @@ export class LinkedStore {
   }
 
   saveCreds(creds: AuthenticationCreds): void {
-    this.#write(() => this.#put("creds", "", creds));
+    // The code of a linking that goes on is a secret for a terminal only.
+    this.#write(() => this.#put("creds", "", { ...creds, pairingCode: undefined }));
   }
 
   /** Forgets the device, its keys and what it has of messages. */
