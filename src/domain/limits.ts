@@ -61,6 +61,7 @@ export const limits = {
   linkedReceivedMax: 500,
   linkedSentMax: 1_000,
   linkedHeardMax: 10_000,
+  linkedRecentMax: 1_000,
   /** Files of a linked WhatsApp device whose keys it keeps. */
   linkedFilesMax: 5_000,
   linkedGroupsMax: 1_000,

@@ -16,6 +16,8 @@ const store = {
   knownAs: () => null,
   numberOf: () => null,
   rememberFile: () => undefined,
+  heard: () => null,
+  rememberHeard: () => undefined,
 } as unknown as LinkedStore;
 
 const group = "120363041000000@g.us";

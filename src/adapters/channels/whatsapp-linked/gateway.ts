@@ -15,6 +15,7 @@ import { Delivery } from "./delivery.ts";
 import { endError, loggedOutCode, notLinked, otherNumber, restartCode } from "./errors.ts";
 import { LinkedGroups } from "./groups.ts";
 import { type Baileys, loadBaileys } from "./library.ts";
+import type { LinkedLink } from "./live.ts";
 import type { Receiver } from "./normalise.ts";
 import { jidOf, LinkedPeople } from "./people.ts";
 import { LinkedStore } from "./store.ts";
@@ -25,18 +26,6 @@ const pauseMsMin = 500;
 const pauseMsMax = 60_000;
 /** How often it looks whether the account has been linked. */
 const lookMs = 2_000;
-
-/** What sending needs; null while there is no connection. */
-export interface LinkedLink {
-  live: Live | null;
-}
-export interface Live {
-  readonly baileys: Baileys;
-  readonly connection: Connection;
-  readonly store: LinkedStore;
-  readonly people: LinkedPeople;
-  readonly groups: LinkedGroups;
-}
 
 /** Whether a phone has confirmed this device. */
 export const isLinked = (

@@ -14,8 +14,8 @@ import { limits } from "../../../domain/limits.ts";
 import type { MediaRequest } from "../../../domain/ports/index.ts";
 import { createHttpClient } from "../../http/http-client.ts";
 import type { LinkedAccountConfig } from "./config.ts";
-import type { Live } from "./gateway.ts";
 import type { Baileys } from "./library.ts";
+import type { Live } from "./live.ts";
 
 const downloads = "https://mmg.whatsapp.net";
 const fileMsMax = 60_000;

@@ -13,7 +13,7 @@ import { cut } from "../../../domain/sanitize.ts";
 import { verbatimIn } from "../shared/whatsapp-marks.ts";
 import { type Content, contentOf } from "./content.ts";
 import type { Baileys } from "./library.ts";
-import { groupServer, jidOf, type LinkedPeople } from "./people.ts";
+import { groupServer, jidOf, type LinkedPeople, userAddress } from "./people.ts";
 import {
   contentSchema,
   envelopeSchema,
@@ -107,7 +107,7 @@ export async function eventOf(
   if (change.type === revoke) return { type: "delete", deletion: { ...place, id } };
   if (change.type !== messageEdit || change.editedMessage === undefined) return null;
   // A program may name any message; only its author can change it.
-  const heard = receiver.people.heard.get(`${place.chat.id} ${id}`);
+  const heard = receiver.people.heard(place.chat.id, id);
   if (heard !== undefined && heard.authorId !== author.id) return null;
   const edited = contentSchema.parse(baileys.normalizeMessageContent(change.editedMessage));
   const { text } = contentOf(id, edited);
@@ -131,8 +131,11 @@ function inboundOf(
   const verbatim = verbatimIn(text);
   const { people } = receiver;
   const album = content.messageContextInfo?.messageAssociation?.parentMessageKey?.id;
-  people.heard.set(`${place.chat.id} ${key.id}`, {
+  people.remember(place.chat.id, key.id, {
     authorId: author.id,
+    address: userAddress(
+      key.participant ?? (key.fromMe ? people.ownAddress(false) : key.remoteJid),
+    ),
     isSelf: author.isSelf,
     text: cut(text, heardUnitsMax),
   });
@@ -204,7 +207,7 @@ function replyOf(
 ): Inbound["replyTo"] {
   const id = context?.stanzaId;
   if (context === undefined || id === undefined) return null;
-  const heard = people.heard.get(`${chat.id} ${id}`);
+  const heard = people.heard(chat.id, id);
   const authorId =
     context.participant === undefined ? undefined : people.namedId(context.participant);
   const quoted = contentSchema.safeParse(context.quotedMessage ?? {});

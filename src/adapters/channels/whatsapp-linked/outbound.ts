@@ -25,7 +25,7 @@ import { UnsentError } from "../shared/unsent.ts";
 import { partsOf } from "../shared/whatsapp-marks.ts";
 import type { LinkedAccountConfig } from "./config.ts";
 import { refusal } from "./errors.ts";
-import type { LinkedLink, Live } from "./gateway.ts";
+import type { LinkedLink, Live } from "./live.ts";
 import { uploaded } from "./media.ts";
 import { heardUnitsMax } from "./normalise.ts";
 import { addressOf } from "./people.ts";
@@ -86,10 +86,12 @@ export function createLinkedOutbound(
       if (index < messageIds.length) continue;
       const id = messageIdOf(`${request.id}/${index}`);
       await once(id, () => put(request, id, message));
-      const { people } = liveNow();
+      const { people, groups } = liveNow();
+      const chatId = request.route.chat.id;
       const text = cut(message.extendedTextMessage?.text ?? "", heardUnitsMax);
-      people.heard.set(`${request.route.chat.id} ${id}`, {
+      people.remember(chatId, id, {
         authorId: people.self,
+        address: people.ownAddress(groups.known(chatId)?.addressingMode === "lid"),
         isSelf: true,
         text,
       });
@@ -181,10 +183,10 @@ const newIdOf = ({ baileys }: Live): string => baileys.generateMessageIDV2();
 
 function keyOf({ people }: Live, { chat }: Route, id: string): proto.IMessageKey {
   const remoteJid = addressOf(chat.id);
-  const heard = people.heard.get(`${chat.id} ${id}`);
+  const heard = people.heard(chat.id, id);
   const fromMe = heard?.isSelf === true;
   const isGroup = chat.kind !== "direct";
-  const participant = isGroup && heard !== undefined ? addressOf(heard.authorId) : undefined;
+  const participant = isGroup && heard !== undefined ? heard.address : undefined;
   return { remoteJid, fromMe, id, ...(participant !== undefined && { participant }) };
 }
 
@@ -195,11 +197,12 @@ function replyContext(
   id: string,
 ): proto.IContextInfo {
   const people = link.live?.people;
-  const heard = people?.heard.get(`${route.chat.id} ${id}`);
-  const author = heard?.authorId ?? (route.chat.kind === "direct" ? route.chat.id : undefined);
+  const heard = people?.heard(route.chat.id, id);
+  const isDirect = route.chat.kind === "direct";
+  const author = heard?.address ?? (isDirect ? addressOf(route.chat.id) : undefined);
   return {
     stanzaId: id,
-    ...(author !== undefined && { participant: addressOf(author) }),
+    ...(author !== undefined && { participant: author }),
     quotedMessage: { conversation: heard?.text ?? "" },
   };
 }

@@ -7,7 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../../../domain/limits.ts";
-import type { LinkedStore } from "./store.ts";
+import type { Heard, LinkedStore } from "./store.ts";
 
 const numberServer = "s.whatsapp.net";
 export const groupServer = "g.us";
@@ -25,18 +25,11 @@ export function jidOf(address: string): Jid {
   return { user: before.split(/[:_]/)[0] ?? "", server };
 }
 
-/** A message that was heard or sent. */
-export interface Heard {
-  readonly authorId: string;
-  readonly isSelf: boolean;
-  readonly text: string;
-}
-
 export class LinkedPeople {
   /** The digits of the account's own number, and its lid. */
   self = "";
   selfLid = "";
-  readonly heard = new LRUCache<string, Heard>({ max: limits.linkedHeardMax });
+  readonly #heard = new LRUCache<string, Heard>({ max: limits.linkedRecentMax });
   /** The reaction of a person to a message: taking it back does not say which. */
   readonly reactions = new LRUCache<string, readonly string[]>({ max: limits.linkedHeardMax });
   readonly #numbers = new LRUCache<string, string>({ max: limits.linkedHeardMax });
@@ -46,9 +39,28 @@ export class LinkedPeople {
     this.#store = store;
   }
 
+  /** Our own address in a group, or in a direct chat. */
+  ownAddress(isByLid: boolean): string {
+    return isByLid && this.selfLid !== ""
+      ? `${this.selfLid}@${lidServer}`
+      : `${this.self}@${numberServer}`;
+  }
+
   isSelf(address: string): boolean {
     const { user, server } = jidOf(address);
     return server === lidServer ? user === this.selfLid : user === this.self;
+  }
+
+  /** A message that was heard or sent; undefined: it is not known any more. */
+  heard(chatId: string, id: string): Heard | undefined {
+    const place = `${chatId} ${id}`;
+    return this.#heard.get(place) ?? this.#store.heard(place) ?? undefined;
+  }
+
+  remember(chatId: string, id: string, heard: Heard): void {
+    const place = `${chatId} ${id}`;
+    this.#heard.set(place, heard);
+    this.#store.rememberHeard(place, heard);
   }
 
   rememberFile(id: string, file: object): void {
@@ -82,6 +94,12 @@ export class LinkedPeople {
   #numberOf(lidUser: string): string | null {
     return this.#numbers.get(lidUser) ?? this.#store.numberOf(lidUser);
   }
+}
+
+/** An address without the device. */
+export function userAddress(address: string): string {
+  const { user, server } = jidOf(address);
+  return `${user}@${server}`;
 }
 
 /** Where a chat of ours is at WhatsApp. */

@@ -33,6 +33,7 @@ CREATE TABLE IF NOT EXISTS inbox (
 );
 CREATE TABLE IF NOT EXISTS sent (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, message TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS file (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, file TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS heard (seq INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, heard TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS person (lid TEXT PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID;
 `;
 
@@ -43,6 +44,15 @@ export interface Received {
 }
 export interface Waiting extends Received {
   readonly seq: number;
+}
+
+/** A message that was heard or sent. */
+export interface Heard {
+  readonly authorId: string;
+  /** The author's address in this chat, which others know the message by. */
+  readonly address: string;
+  readonly isSelf: boolean;
+  readonly text: string;
 }
 
 type Keys = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
@@ -91,7 +101,9 @@ export class LinkedStore {
   /** Forgets the device, its keys and what it has of messages. */
   clear(): void {
     this.#write(() =>
-      this.#database.exec("DELETE FROM key; DELETE FROM inbox; DELETE FROM sent; DELETE FROM file"),
+      this.#database.exec(
+        "DELETE FROM key; DELETE FROM inbox; DELETE FROM sent; DELETE FROM file; DELETE FROM heard",
+      ),
     );
   }
 
@@ -199,6 +211,26 @@ export class LinkedStore {
       | { file: string }
       | undefined;
     return row === undefined ? null : (JSON.parse(row.file) as unknown);
+  }
+
+  /** Keeps who has written a message, for replies, edits and reactions to it. */
+  rememberHeard(place: string, heard: Heard): void {
+    this.#write(() => {
+      this.#use("INSERT OR REPLACE INTO heard (place, heard) VALUES (?, ?)").run(
+        place,
+        JSON.stringify(heard),
+      );
+      this.#use("DELETE FROM heard WHERE seq <= (SELECT max(seq) FROM heard) - ?").run(
+        limits.linkedHeardMax,
+      );
+    });
+  }
+
+  heard(place: string): Heard | null {
+    const row = this.#use("SELECT heard FROM heard WHERE place = ?").get(place) as
+      | { heard: string }
+      | undefined;
+    return row === undefined ? null : (JSON.parse(row.heard) as Heard);
   }
 
   /** The number behind an id without one, as far as the library knows it. */
