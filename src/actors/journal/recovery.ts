@@ -71,9 +71,17 @@ function readable(row: EventRow, log: Log): JournalEvent | null {
 }
 
 /**
- * Restores the turns: a waiting turn waits again, a granted turn has its slot, and a running turn
- * gets an event after everything found above. A conversation that already has such an event gets no
- * second one.
+ * Gives every granted turn its slot. Before anything else may ask for one: a deadline that is due at
+ * the start would begin another turn in its conversation, with a row in the place of this one's.
+ */
+export function occupySlots(slots: Pick<TurnSlots, "occupy">, runs: readonly RunRow[]): void {
+  for (const run of runs) if (run.turnId !== null) slots.occupy(run);
+}
+
+/**
+ * Restores the turns, whose slots are occupied: a waiting turn waits again, and a running turn gets an
+ * event after everything found above. A conversation that already has such an event gets no second
+ * one.
  */
 export async function recoverRuns(
   { clock, configs, journal, slots, boot }: Omit<RecoveryPorts, "store" | "log">,
@@ -83,7 +91,6 @@ export async function recoverRuns(
   const pending = new Set(
     unapplied.flatMap(({ conv, event }) => (event.type === "host.recovered" ? [conv] : [])),
   );
-  for (const run of runs) if (run.turnId !== null) slots.occupy(run);
   const lost = runs.filter(({ state, conv }) => state === "running" && !pending.has(conv));
   const events = lost.map(({ conv, key, turnId }) =>
     newEvent(

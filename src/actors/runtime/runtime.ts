@@ -7,7 +7,7 @@ import type { EarshotError } from "../../domain/errors.ts";
 import type { OutboxRow } from "../../domain/ports/index.ts";
 import { within } from "../../domain/ports/within.ts";
 import { createIngress } from "../ingress/ingress.ts";
-import { findUnapplied, recoverRuns } from "../journal/recovery.ts";
+import { findUnapplied, occupySlots, recoverRuns } from "../journal/recovery.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
 import { whyMessage } from "../recording/explain-message.ts";
 import { eventLoop, nextTurn } from "../util/scheduling.ts";
@@ -65,6 +65,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       store.outboxOpen(),
       store.outboxCounts(),
     ]);
+    occupySlots(parts.slots, runs);
     await parts.sessions.recover(runs);
     await supervisor.start();
     // Before recovery: what it sends comes behind what was not sent yet.
