@@ -31,7 +31,7 @@ async function ask(world: SessionWorld, text: string, more: object = { direct: t
 
 describe("a command", () => {
   test.each([
-    ["/help", /^`\/help \[command\]` What can be said here/],
+    ["/help", /^`\/help \[command\]` Lists the commands/],
     ["/help queue", /What happens to messages while a turn runs/],
     ["/commands", /`\/whoami`/],
     ["/status", /Agent: earshot \(main\), recording\nModel: as configured; thinking off/],

@@ -311,7 +311,7 @@ describe("guide", () => {
   test("tells a group why it spoke and what it heard while quiet", () => {
     const because = [{ author: "Ann\n# Bo", rule: "sticky" as const }];
     const answer = guideAnswer({ said: "so?", transcript: [], room: { ...room, because } });
-    expect(answer).toContain("2 messages heard while I was quiet");
+    expect(answer).toContain("2 messages observed since my last answer");
     expect(answer).toContain("3 people counted here");
     expect(answer).toContain("rule `sticky`");
     expect(answer).not.toContain("\n# Bo");

@@ -111,9 +111,9 @@ export function exampleRoom(cast: readonly Member[], agent: AgentName, now: numb
   const spoken: readonly (readonly [number, string, string])[] = [
     [0, "ann", "lunch at one?"],
     [9_000, "bo", `@${agent.name} book a table for three`],
-    [40_000, "cy", "@Bo nice, thanks"],
-    [64_000, "relay", "Menu for today: soup, pasta, salad."],
-    [90_000, "bo", "make it four, Dee joins"],
+    [24_000, "bo", "can you make it four? Dee joins"],
+    [50_000, "cy", "@Bo nice, thanks"],
+    [90_000, "relay", "Menu for today: soup, pasta, salad."],
   ];
   const lines = spoken.flatMap(([t, who, text], index): Line[] => {
     const author = cast.find((member) => member.id === who);

@@ -15,24 +15,25 @@ const heartbeatDone = "HEARTBEAT_OK";
 
 /** Explains the rule to the person who caused the turn. */
 const because: Partial<Record<Rule, string>> = {
-  dm: "this is a direct chat, and those always engage me",
+  dm: "this is a direct chat, where every message engages me",
   mention: "the message mentions me",
   reply: "the message replies to something I wrote",
-  sticky: "we were just talking, and a follow-up needs no mention",
+  sticky: "I just answered you, and a follow-up needs no mention",
   alias: "the message names me",
   "solo-human": "only one person is here, so no mention is needed",
   always: "this room is set to answer everyone",
 };
 
 const howToConnect = [
-  "To connect a model, put this into earshot.json5 (any OpenAI-compatible server works, Ollama for example):",
+  "To connect a model, open the Setup page or run `earshot init`. Or put this into " +
+  "earshot.json5; any OpenAI-compatible server works, for example Ollama:",
   "",
   "```json5",
   "{ agents: { list: [ { id: 'main', driver: { kind: 'model', provider: 'openai-compatible',",
   "    baseUrl: 'http://127.0.0.1:11434/v1', model: 'llama3.2' } } ] } }",
   "```",
   "",
-  "It is picked up without a restart.",
+  "Changes apply without a restart.",
 ].join("\n");
 
 const minutes = (ms: number): string => {
@@ -47,7 +48,8 @@ export function guideAnswer(turn: Pick<AgentTurn, "said" | "room" | "transcript"
   const first = turn.transcript.length === 0;
   if (first)
     lines.push(
-      "No model is connected yet, so I cannot talk about your message. I am the built-in guide: I can show how earshot listens.",
+      "I am the built-in guide. No model is connected yet, so I cannot answer your message, but " +
+        "I can show how earshot listens.",
       "",
     );
   const reasons = new Map<string, string>();
@@ -55,23 +57,22 @@ export function guideAnswer(turn: Pick<AgentTurn, "said" | "room" | "transcript"
     const who = room.chatKind === "direct" ? "" : `${oneLine(author)}: `;
     reasons.set(rule, `${who}${because[rule] ?? "a rule engaged me"} (rule \`${rule}\`)`);
   }
-  lines.push("**Why I spoke**", ...[...reasons.values()].map((reason) => `- ${reason}`));
+  lines.push("**Why I answered**", ...[...reasons.values()].map((reason) => `- ${reason}`));
   if (room.chatKind !== "direct") {
     lines.push("", "**This room**", `- ${people(room.humans)} counted here`);
     lines.push(
       room.heardQuietly === 0
-        ? "- nothing heard while I was quiet"
-        : `- ${room.heardQuietly} ${room.heardQuietly === 1 ? "message" : "messages"} heard while I was quiet`,
+        ? "- no messages since my last answer"
+        : `- ${room.heardQuietly} ${room.heardQuietly === 1 ? "message" : "messages"} observed ` +
+            "since my last answer",
     );
-    lines.push(
-      `- your next line within ${minutes(room.creditWindowMs)} reaches me without a mention`,
-    );
+    lines.push(`- your next message within ${minutes(room.creditWindowMs)} needs no mention`);
     if (room.guardActive)
-      lines.push("- the loop guard is on: bots have been talking to each other");
+      lines.push("- the loop guard is active: bots have been talking to each other");
   }
   if (first || /\b(connect|model|help|setup|set up|how)\b/i.test(turn.said))
     lines.push("", howToConnect);
-  else lines.push("", "No model is connected; say `help` to see how to connect one.");
+  else lines.push("", "No model is connected. Write `help` to see how to connect one.");
   return lines.join("\n");
 }
 
