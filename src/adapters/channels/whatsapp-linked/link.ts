@@ -79,6 +79,8 @@ class Linking {
   readonly #config: LinkedAccountConfig;
   readonly #request: LinkRequest;
   readonly #creds: AuthenticationCreds;
+  /** WhatsApp waits for a phone. */
+  #isAsked = false;
   #isPaired = false;
   #isOpen = false;
 
@@ -105,10 +107,13 @@ class Linking {
   #notConfirmed(code: number | null): EarshotError {
     if (this.#request.signal.aborted)
       return new EarshotError("EAR_USAGE", "Cannot link this account: it was cancelled");
-    if (code === 408 || this.#request.signal.aborted)
+    // The library has the same code for a line that it could not open.
+    if (code === 408)
       return new EarshotError(
         "EAR_CHANNEL_UNAVAILABLE",
-        "Cannot link this account: nobody confirmed it on the phone in time. Run it again",
+        this.#isAsked
+          ? "Cannot link this account: nobody confirmed it on the phone in time. Run it again"
+          : "Cannot link this account: WhatsApp cannot be reached. Check the network, and run it again",
       );
     return endError(code);
   }
@@ -116,12 +121,12 @@ class Linking {
   /** Resolves to the code of the connection's end. */
   async #connection(): Promise<number | null> {
     const { signal } = this.#request;
-    let isAsked = false;
     const events: ConnectionEvents = {
       onQr: (text) => {
+        const isFirst = !this.#isAsked;
+        this.#isAsked = true;
         if (this.#request.way === "picture") this.#request.show({ kind: "picture", text });
-        else if (!isAsked) {
-          isAsked = true;
+        else if (isFirst) {
           this.#askForCode(connection).catch(() => void connection.close());
         }
       },

@@ -121,6 +121,15 @@ test("a linked account is not linked again by mistake", async () => {
   await expect(link("code", enter)).rejects.toMatchObject({ code: "EAR_USAGE" });
 });
 
+test("a server that is away is not a phone that nobody has confirmed", async () => {
+  const { server, link } = await unlinked();
+  await server.down();
+  await expect(link("code", () => undefined)).rejects.toMatchObject({
+    code: "EAR_CHANNEL_UNAVAILABLE",
+    message: expect.stringContaining("WhatsApp cannot be reached"),
+  });
+});
+
 test("a wait for the phone can be cancelled", async () => {
   const { link } = await unlinked();
   const stop = new AbortController();
