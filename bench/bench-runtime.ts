@@ -4,10 +4,11 @@
  * built code that runs, on all threads, because loading TypeScript would count as start and as
  * recovery.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { fdatasync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import type { Runtime, RuntimePorts } from "../src/actors/protocol/runtime.ts";
 import type { RuntimeListener } from "../src/actors/protocol/runtime-events.ts";
 import { scenarioConfig } from "../src/domain/config/index.ts";
@@ -16,6 +17,7 @@ import type { Log, Store } from "../src/domain/ports/index.ts";
 import type { StreamLine } from "../src/domain/stream.ts";
 import { randomFrom } from "./support.ts";
 
+const syncFile = promisify(fdatasync);
 const { EARSHOT_BENCH_DIST } = process.env;
 /** Where the built code is: ours, or that of another checkout. */
 export const distUrl =
@@ -47,6 +49,8 @@ export interface BenchRuntime {
   readonly runtime: Runtime;
   readonly store: Store;
   readonly folder: string;
+  /** How often the log was synced; null: with each commit, in a build of before. */
+  readonly syncs: () => number | null;
   /** Decisions committed and published so far. */
   readonly decided: () => number;
   /** Called with each message's id when its decision was published. */
@@ -77,7 +81,14 @@ export async function openBenchRuntime(
 ): Promise<BenchRuntime> {
   const { at, hostModule, onSend, listener = {} } = options;
   const folder = at ?? mkdtempSync(join(tmpdir(), "earshot-bench-"));
-  const store = await openSqliteStore({ path: join(folder, "earshot.db") });
+  let syncs = 0;
+  const store = await openSqliteStore({
+    path: join(folder, "earshot.db"),
+    syncFile(file) {
+      syncs += 1;
+      return syncFile(file);
+    },
+  });
   const clock = createSystemClock();
   const random = randomFrom(1);
   let decided = 0;
@@ -90,6 +101,7 @@ export async function openBenchRuntime(
   const bench = {
     store,
     folder,
+    syncs: () => ("sync" in store ? syncs : null),
     decided: () => decided,
     onDecision: (_: string): void => undefined,
     async close() {

@@ -7,11 +7,12 @@ export const promises = [
     id: "P1",
     promise:
       "An inbound event earshot has acknowledged to the platform is never lost, across `kill -9` of the process at any instant.",
-    limits: "disk intact; `synchronous=FULL`; power loss: only as reliable as fsync",
+    limits: "disk intact; synced before the acknowledgement; power loss: only as reliable as fsync",
     tests: [
       "test/crash/kill.test.ts",
       "test/crash/kill-workers.test.ts",
       "test/actors/journal/recovery.test.ts",
+      "test/actors/journal/power.test.ts",
     ],
   },
   {

@@ -118,11 +118,13 @@ async function measure(count: number): Promise<Figures> {
   await everybody(warm);
   [commits, rows, lastWord.length, whole.length] = [0, 0, 0, 0];
   const from = performance.now();
+  const syncsBefore = bench.syncs();
   const before = process.cpuUsage();
   await everybody(warm + total);
   const cpu = process.cpuUsage(before);
   const ms = performance.now() - from;
   const turns = whole.length;
+  const syncs = syncsBefore === null ? commits : (bench.syncs() ?? 0) - syncsBefore;
   await bench.close();
   return {
     "turns/s": (turns * 1_000) / ms,
@@ -131,6 +133,7 @@ async function measure(count: number): Promise<Figures> {
     "line to platform ms, p50": quantile(whole, 0.5),
     "line to platform ms, p99": quantile(whole, 0.99),
     "commits a turn": commits / turns,
+    "fsyncs a turn": syncs / turns,
     "rows a turn": rows / turns,
   };
 }

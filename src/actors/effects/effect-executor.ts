@@ -1,6 +1,7 @@
 /**
- * What a host answers becomes durable in one commit (marks, records, rows) and only then happens:
- * timers, turn slots, sends, turns, and the lines of the event stream, in the order of the journal.
+ * What a host answers is written in one commit (marks, records, rows) and only then happens: timers,
+ * turn slots, sends, turns, and the lines of the event stream, in the order of the journal. What leaves
+ * the process waits until it is durable: the outbox and the turns see to that, a command waits here.
  * A result of nothing but decisions does not wait: its marks go with the next commit, and after a
  * crash before that the same decisions are made again. If the host dies meanwhile, its successor
  * gets them as `unmarked`, so that each is published once.
@@ -106,7 +107,7 @@ export function createEffects(ports: EffectPorts): Effects {
     }
     if (writes.length === 0) return;
     for (const { plan } of applied) if (plan !== null) disarm(plan.step);
-    const stored = journal.keep(writes);
+    const stored = journal.keep(writes, applied.some(actsOutside) ? "durable" : "ordered");
     if (result.steps.length > 0 || result.checkpoints.length > 0) await stored;
     else void mark(applied, stored);
     const lines = applied.flatMap((event) => filedLines(event));
@@ -116,6 +117,13 @@ export function createEffects(ports: EffectPorts): Effects {
     }
     for (const event of applied) act(event);
   }
+
+  /**
+   * Whether it acts outside once this returns. Turns and the outbox wait for a sync by themselves, and
+   * a reaction or an indicator may be shown twice.
+   */
+  const actsOutside = ({ plan }: Applied) =>
+    plan?.step.effects.some(({ type }) => type === "command") === true;
 
   /** Reports changes that a list of rooms would not see otherwise. */
   function reportToRooms({ passivated }: HostResult, entries: readonly HostEntry[]): void {

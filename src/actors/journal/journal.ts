@@ -1,7 +1,13 @@
 /**
- * Group commit: everything that waits at the end of a tick becomes one transaction with one fsync.
- * Events come back in the order of their numbers, through one callback, so conversations get them
- * in exactly the order that a recovery would use.
+ * Group commit: everything that waits at the end of a tick becomes one transaction. Events come back
+ * in the order of their numbers, through one callback, so conversations get them in exactly the order
+ * that a recovery would use.
+ *
+ * What is written survives the end of the process, and is lost with the machine's power until the
+ * store has synced it; a sync covers everything written before it, by whoever. So only what leaves the
+ * process waits for one: the acknowledgement of a platform, the call of an agent, the call of a
+ * platform. The hosts work meanwhile. What is left after a loss of power is always a beginning of what
+ * was written, and nothing that happened outside is missing in it.
  *
  * There are two kinds of callers. `offer` is for the intake: when the store fails it rejects, and
  * the platform is not acknowledged. `append` and `keep` are for consequences of what is already
@@ -40,10 +46,20 @@ export interface Journal {
    * EAR_STORE_FULL: nothing was stored.
    */
   offer(events: readonly NewEvent[], writes?: readonly StoreWrite[]): Promise<readonly number[]>;
-  /** Stores events of the runtime and their writes; waits until the store accepts them. */
-  append(events: readonly NewEvent[], writes?: readonly StoreWrite[]): Promise<readonly number[]>;
+  /**
+   * Stores events of the runtime and their writes; waits until the store accepts them. `ordered`:
+   * resolves when they are written, which nothing outside may rest on before `synced`.
+   * @default durable
+   */
+  append(
+    events: readonly NewEvent[],
+    writes?: readonly StoreWrite[],
+    until?: Until,
+  ): Promise<readonly number[]>;
   /** Stores consequences of applied events; waits until the store accepts them. */
-  keep(writes: readonly StoreWrite[]): Promise<void>;
+  keep(writes: readonly StoreWrite[], until?: Until): Promise<void>;
+  /** Resolves when everything written so far is durable. Rejects once the journal has stopped. */
+  synced(): Promise<void>;
   /** Why the store fails, or null. */
   failing(): EarshotError | null;
   /**
@@ -62,17 +78,29 @@ export interface Journal {
   stop(): Promise<void>;
 }
 
+/** Durable: it survives a loss of power. */
+export type Until = "durable" | "ordered";
+
 interface Job {
   readonly events: readonly NewEvent[];
   readonly writes: readonly StoreWrite[];
   /** Stays queued when the store fails. */
-  readonly durable: boolean;
+  readonly stays: boolean;
+  readonly until: Until;
   readonly done: (numbers: readonly number[]) => void;
+  readonly failed: (error: EarshotError) => void;
+}
+
+/** Written jobs that wait for the store's next sync. */
+interface Written {
+  readonly done: () => void;
   readonly failed: (error: EarshotError) => void;
 }
 
 const retryMsMin = 100;
 const retryMsMax = 5_000;
+/** What nobody waits for is synced after this time. */
+const idleSyncMs = 100;
 
 export function createJournal(ports: JournalPorts): Journal {
   const { clock, log, store } = ports;
@@ -88,16 +116,24 @@ export function createJournal(ports: JournalPorts): Journal {
   const commitTimes = new Times();
   const commitRows = new Times();
   let { lastSeq } = ports;
+  const written: Written[] = [];
+  let syncing = false;
+  let idleTimer: ReturnType<Clock["setTimer"]> | null = null;
+
+  /** Whether a written job waits for a sync. */
+  const isPending = ({ until }: Job) => until === "durable" && !store.syncsItself;
+  const isIdle = () => queue.length === 0 && written.length === 0 && !syncing;
 
   function submit(
     events: readonly NewEvent[],
     writes: readonly StoreWrite[],
-    durable: boolean,
+    stays: boolean,
+    until: Until,
   ): Promise<readonly number[]> {
     return new Promise((done, failed) => {
       if (stopped) return failed(closedError());
-      if (failure !== null && !durable) return failed(failure);
-      queue.push({ events, writes, durable, done, failed });
+      if (failure !== null && !stays) return failed(failure);
+      queue.push({ events, writes, stays, until, done, failed });
       schedule();
     });
   }
@@ -135,27 +171,29 @@ export function createJournal(ports: JournalPorts): Journal {
     committing = true;
     const startedAt = clock.monotonic();
     try {
-      const numbers = writes.length === 0 ? [] : await store.commit(writes);
-      lastCommitMs = clock.monotonic() - startedAt;
-      if (writes.length > 0) {
-        commitTimes.add(lastCommitMs);
-        commitRows.add(writes.length);
-        ports.events.emit.committed?.(lastCommitMs, writes.length);
-      }
-      settle(jobs, numbers);
+      const numbers = writes.length === 0 ? [] : await store.commit(writes, "ordered");
+      const waits = jobs.some(isPending);
+      const note = () => noteCommit(clock.monotonic() - startedAt, writes.length);
+      if (!waits) note();
+      settle(jobs, numbers, note);
     } catch (error) {
-      const known =
-        error instanceof EarshotError
-          ? error
-          : new EarshotError("EAR_STORE_FAILED", "Cannot write the journal", { cause: error });
-      fail(jobs, known);
+      fail(jobs, asStoreError(error));
     } finally {
       committing = false;
       schedule();
     }
   }
 
-  function settle(jobs: readonly Job[], numbers: readonly number[]): void {
+  function noteCommit(ms: number, rows: number): void {
+    if (rows === 0) return;
+    lastCommitMs = ms;
+    commitTimes.add(ms);
+    commitRows.add(rows);
+    ports.events.emit.committed?.(ms, rows);
+  }
+
+  /** Passes the events on; jobs that wait for it are done when the store has synced. */
+  function settle(jobs: readonly Job[], numbers: readonly number[], synced: () => void): void {
     const entries: HostEntry[] = [];
     let at = 0;
     const answers = jobs.map((job) => {
@@ -169,8 +207,50 @@ export function createJournal(ports: JournalPorts): Journal {
       return answer;
     });
     if (entries.length > 0) ports.startGate.pass(entries);
-    jobs.forEach((job, index) => {
-      job.done(answers[index] as readonly number[]);
+    const waiting: Job[] = [];
+    const done = (job: Job) => job.done(answers[jobs.indexOf(job)] as readonly number[]);
+    for (const job of jobs)
+      if (isPending(job)) waiting.push(job);
+      else done(job);
+    if (waiting.length === 0) {
+      syncLater();
+      return;
+    }
+    const failed = (error: EarshotError) => {
+      for (const job of waiting) job.failed(error);
+    };
+    const settled = () => {
+      synced();
+      for (const job of waiting) done(job);
+    };
+    written.push({ done: settled, failed });
+    void sync();
+  }
+
+  /** Syncs until nobody waits for it. */
+  async function sync(): Promise<void> {
+    if (syncing || failure !== null) return;
+    syncing = true;
+    try {
+      while (written.length > 0) {
+        const covered = written.length;
+        await store.sync();
+        for (const { done } of written.splice(0, covered)) done();
+      }
+    } catch (error) {
+      // What is written stays: it is durable when the store has repaired itself.
+      fail([], asStoreError(error));
+    } finally {
+      syncing = false;
+    }
+  }
+
+  function syncLater(): void {
+    if (store.syncsItself || idleTimer !== null || written.length > 0 || stopped) return;
+    idleTimer = clock.setTimer(clock.now() + idleSyncMs, () => {
+      idleTimer = null;
+      written.push({ done: () => undefined, failed: () => undefined });
+      void sync();
     });
   }
 
@@ -183,8 +263,10 @@ export function createJournal(ports: JournalPorts): Journal {
     for (const call of waitingForFailure) call();
     waitingForFailure.clear();
     const waiting = [...jobs, ...queue.splice(0)];
-    queue.push(...waiting.filter((job) => job.durable));
-    for (const job of waiting) if (!job.durable) job.failed(error);
+    queue.push(...waiting.filter((job) => job.stays));
+    for (const job of waiting) if (!job.stays) job.failed(error);
+    // A sync and a commit may fail at the same time.
+    if (retryTimer !== null) return;
     retryTimer = clock.setTimer(clock.now() + retryMs, retry);
     retryMs = Math.min(retryMs * 2, retryMsMax);
   }
@@ -199,6 +281,7 @@ export function createJournal(ports: JournalPorts): Journal {
       log("info", "store.working", {});
       ports.onHealth(null);
       schedule();
+      void sync();
     };
     probe().catch((error: unknown) => {
       fail([], error instanceof EarshotError ? error : (failure as EarshotError));
@@ -206,30 +289,43 @@ export function createJournal(ports: JournalPorts): Journal {
   }
 
   return {
-    offer: (events, writes = []) => submit(events, writes, false),
-    append: (events, writes = []) => submit(events, writes, true),
-    async keep(writes) {
-      if (writes.length > 0) await submit([], writes, true);
+    offer: (events, writes = []) => submit(events, writes, false, "durable"),
+    append: (events, writes = [], until = "durable") => submit(events, writes, true, until),
+    async keep(writes, until = "durable") {
+      if (writes.length > 0) await submit([], writes, true, until);
     },
+    synced: () =>
+      new Promise((done, failed) => {
+        if (stopped) return failed(closedError());
+        if (store.syncsItself) return done();
+        written.push({ done, failed });
+        void sync();
+      }),
     failing: () => failure,
     onceFailing(call) {
       if (failure !== null) call();
       else waitingForFailure.add(call);
       return () => waitingForFailure.delete(call);
     },
-    isQuiet: () => !committing && (queue.length === 0 || failure !== null),
+    isQuiet: () => !committing && (isIdle() || failure !== null),
     lastCommitMs: () => lastCommitMs,
     commits: () => ({ msP99: commitTimes.quantile(0.99), rows: commitRows.quantile(0.5) }),
     lastSeq: () => lastSeq,
     async stop() {
-      while (!stopped && failure === null && (committing || queue.length > 0)) {
+      while (!stopped && failure === null && (committing || !isIdle())) {
         await nextTurn(ports.scheduler);
       }
       stopped = true;
       if (retryTimer !== null) clock.clearTimer(retryTimer);
-      for (const job of queue.splice(0)) job.failed(closedError());
+      if (idleTimer !== null) clock.clearTimer(idleTimer);
+      for (const job of [...queue.splice(0), ...written.splice(0)]) job.failed(closedError());
     },
   };
+}
+
+function asStoreError(error: unknown): EarshotError {
+  if (error instanceof EarshotError) return error;
+  return new EarshotError("EAR_STORE_FAILED", "Cannot write the journal", { cause: error });
 }
 
 function closedError(): EarshotError {

@@ -366,8 +366,8 @@ class Assembly {
   }
 
   /** Journals events of the runtime itself. Rejects only once the journal has stopped. */
-  #append(...args: Parameters<Journal["append"]>): void {
-    this.parts.journal.append(...args).catch((error: unknown) => {
+  #append(...[events, writes]: Parameters<Journal["append"]>): void {
+    this.parts.journal.append(events, writes, "ordered").catch((error: unknown) => {
       this.#ports.log("debug", "event.unsaid", { error: String(error) });
     });
   }

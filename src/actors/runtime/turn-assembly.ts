@@ -35,6 +35,7 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
     supervisor: () => parts().supervisor,
     composer: () => composing(ports, own, extensions),
     approvals: () => parts().approvals,
+    synced: () => parts().journal.synced(),
     sent: () => parts().sent,
     prompts: ports.prompts === true,
     waiting: () => parts().media.waiting() + parts().compaction.waiting(),

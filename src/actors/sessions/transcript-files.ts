@@ -3,8 +3,8 @@
  * ========================
  * Every transcript line is appended to its session's file after its commit and before anything of
  * it is shown. Lines that arrive during a write are batched, one write per file. Files are not
- * synced: before the first write to a file, its end is compared with the store, a torn line is cut
- * off and missing lines are added.
+ * synced: before the first write to a file, its end is compared with the store, a torn line and lines
+ * that the store does not have are cut off, and missing lines are added.
  *
  * A file that cannot be written (a full disk) delays what would be shown, is retried until it
  * succeeds, and is reported once.
@@ -90,7 +90,9 @@ export function createTranscriptFiles(ports: ProjectionPorts): TranscriptFiles {
     const first = lines[0]?.id ?? Number.POSITIVE_INFINITY;
     let last = reached.get(sessionId);
     if (last === undefined) {
-      last = await files.lastLine(file);
+      const [newest] = await store.transcript({ sessionId, limit: 1, newest: true });
+      // A loss of power may leave lines here that the store has lost; their numbers are given again.
+      last = await files.lastLine(file, newest?.id ?? 0);
       for (let more = true; more; ) {
         const missing = await store.transcript({ sessionId, after: last, limit: pageLines });
         const older = missing.filter(({ id }) => id < first);

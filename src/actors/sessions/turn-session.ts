@@ -54,7 +54,8 @@ export async function enterSession(
   if (noted) return session;
   const { conv, agentId } = turn;
   const lines = messageLines(sessions, session.sessionId, turn, messages);
-  await journal.keep(lines.map((line): StoreWrite => ({ kind: "transcript", conv, line })));
+  const rows = lines.map((line): StoreWrite => ({ kind: "transcript", conv, line }));
+  await journal.keep(rows, "ordered");
   await projection.write(lines.map((line) => ({ agentId, line })));
   return session;
 }

@@ -8,6 +8,7 @@
 import { EarshotError } from "../../domain/errors.ts";
 import type { TurnAbort, TurnRun, TurnSteer } from "../../machines/events/effects.ts";
 import type { Approvals } from "../commands/approvals.ts";
+import type { Journal } from "../journal/journal.ts";
 import type { HostStep, TurnRequest } from "../protocol/host-protocol.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
@@ -20,6 +21,7 @@ export interface TurnStarterPorts extends SteeringPorts {
   readonly composer: () => ComposerPorts;
   readonly approvals: () => Pick<Approvals, "opened">;
   readonly events: Pick<RuntimeEvents, "emit">;
+  readonly synced: Journal["synced"];
   readonly sent: () => Pick<SentPrompts, "composed">;
   /** Whether prompts are lines of the event stream. */
   readonly prompts: boolean;
@@ -56,6 +58,8 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
       if (request !== null) {
         ports.sent().composed(request, effect);
         noteComposed(request, effect, step);
+        // An agent may act: what has led to its call is durable before.
+        await ports.synced();
       }
       done();
       if (stop.signal.aborted) fail(effect, step, "aborted", "aborted before it started");

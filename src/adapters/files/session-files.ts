@@ -46,7 +46,7 @@ export function createSessionFiles(folderOf: (agentId: string) => string): Sessi
   }
 
   return {
-    lastLine: (file) => withStoreErrors(async () => lastLineOf(await pathOf(file))),
+    lastLine: (file, most) => withStoreErrors(async () => lastLineOf(await pathOf(file), most)),
     append: (file, lines) =>
       withStoreErrors(async () => appendTo(await pathOf(file), `${lines.join("\n")}\n`)),
     writeIndex: (agentId, parts) =>
@@ -93,14 +93,14 @@ function appendTo(path: string, text: string): void {
   });
 }
 
-/** The number of the last whole line; what follows it is cut off. */
-function lastLineOf(path: string): number {
+/** The number of the last whole line up to `most`; what follows it is cut off. */
+function lastLineOf(path: string, most = Number.POSITIVE_INFINITY): number {
   const find = (file: number, size: number): number => {
     let end = size;
     for (;;) {
       const { from, line } = lineBefore(file, end);
       const id = line === null ? 0 : numberIn(line);
-      if (line === null || id !== null) {
+      if (line === null || (id !== null && id <= most)) {
         if (end < size) ftruncateSync(file, end);
         return id ?? 0;
       }

@@ -1,8 +1,8 @@
 /**
  * The journal and everything committed with it. A commit is synchronous on the calling thread;
  * callers gather writes first, so one transaction serves many messages. There are two ways to open
- * it: in a file with a write-ahead log and an fsync for every commit, and as a temporary database
- * for simulations and tests, which ends when it is closed.
+ * it: in a file with a write-ahead log that is synced on another thread (wal-sync.ts), and as a
+ * temporary database for simulations and tests, which ends when it is closed.
  *
  * Reads without an index (a whole conversation, a message id) scan the journal in slices and let
  * the event loop turn in between: they serve people, not the message path.
@@ -28,6 +28,7 @@ import { sessionReads } from "./sqlite-sessions.ts";
 import { exactly } from "./sqlite-text.ts";
 import { createWriter, type Transactions } from "./sqlite-writer.ts";
 import { createTails } from "./unsnapshotted-events.ts";
+import { createWalSync, type WalSync } from "./wal-sync.ts";
 
 /** Journal rows read between two turns of the event loop. */
 const sliceRows = 10_000;
@@ -39,8 +40,10 @@ interface StoreKind extends Transactions {
   readonly recentBytes: number;
   /** Long reads let others have a turn. A simulation takes work that waits for one for over. */
   readonly yields: boolean;
+  /** Null: it ends with the process. */
+  readonly wal: ((database: Database) => WalSync) | null;
 }
-const durable: StoreKind = {
+const durable: Omit<StoreKind, "wal"> = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
   rollback: "ROLLBACK",
@@ -62,6 +65,7 @@ const temporary: StoreKind = {
   recentRows: 256,
   recentBytes: 65_536,
   yields: false,
+  wal: null,
 };
 
 export interface SqliteOptions {
@@ -69,6 +73,8 @@ export interface SqliteOptions {
   readonly path: string;
   /** Called at named points of a commit; tests end the process there. */
   readonly onPoint?: Transactions["onPoint"];
+  /** Syncs an open file. @default fdatasync */
+  readonly syncFile?: (file: number) => Promise<void>;
 }
 
 /**
@@ -78,7 +84,7 @@ export interface SqliteOptions {
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { DatabaseSync } = loadDriver();
-  const { path, onPoint } = options;
+  const { path, onPoint, syncFile } = options;
   try {
     checkFile(path);
     closeSync(openSync(path, "a", 0o600));
@@ -86,7 +92,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     const database = new DatabaseSync(path);
     database.exec(durablePragmas);
     migrate(database, path);
-    return createStore(database, { ...durable, onPoint });
+    const wal = (opened: Database) => createWalSync(opened, path, syncFile);
+    return createStore(database, { ...durable, onPoint, wal });
   } catch (error) {
     const failure = storeError(error);
     if (failure === error || failure.code !== "EAR_STORE_FAILED") throw failure;
@@ -187,6 +194,14 @@ function createStore(database: Database, kind: StoreKind): Store {
   });
   const memory = { tails, unrecorded, recent, onCreated: count.created };
   const writer = createWriter(database, use, memory, kind);
+  const wal = kind.wal?.(database) ?? null;
+  const sync = async () => {
+    try {
+      await wal?.sync();
+    } catch (error) {
+      throw storeError(error);
+    }
+  };
 
   async function sliced(
     text: string,
@@ -212,10 +227,16 @@ function createStore(database: Database, kind: StoreKind): Store {
 
   return {
     ...sessionReads({ one, all }),
-    async commit(writes) {
+    async commit(writes, until = "durable") {
       reached.clear();
-      return writer.commit(writes);
+      reading(() => wal?.repaired());
+      const answers = writer.commit(writes);
+      wal?.written();
+      if (until === "durable") await sync();
+      return answers;
     },
+    sync,
+    syncsItself: wal === null,
     async conversation(conv) {
       const key = unrecorded.get(conv);
       if (key !== undefined) return { conv, key, recordSeq: 0, epoch: 0, record: null };
@@ -297,8 +318,12 @@ function createStore(database: Database, kind: StoreKind): Store {
       if (closed) return;
       closed = true;
       await ready.catch(() => undefined);
-      if (database.isTransaction) database.exec("ROLLBACK; PRAGMA shrink_memory");
-      database.close();
+      try {
+        await wal?.close();
+      } finally {
+        if (database.isTransaction) database.exec("ROLLBACK; PRAGMA shrink_memory");
+        database.close();
+      }
     },
   };
 }

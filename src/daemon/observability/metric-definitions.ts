@@ -335,7 +335,7 @@ export const metricTable = [
     unit: "seconds",
     labels: {},
     buckets: disk,
-    help: "One group commit, with its fsync.",
+    help: "One group commit, with its fsync where somebody waits for it.",
   },
   {
     name: "journal_commit_rows",

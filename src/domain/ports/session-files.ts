@@ -13,8 +13,11 @@ export interface SessionFile {
 
 /** Each method throws EarshotError EAR_STORE_FULL or EAR_STORE_FAILED: try again later. */
 export interface SessionFiles {
-  /** The number of the last complete line, 0 without one. A torn line after it is cut off. */
-  lastLine(file: SessionFile): Promise<number>;
+  /**
+   * The number of the last complete line that is at most `most`, 0 without one. What follows it is cut
+   * off: a torn line, lines with higher numbers. @default any number
+   */
+  lastLine(file: SessionFile, most?: number): Promise<number>;
   /** Appends complete lines (given without line ends), all of them or none. */
   append(file: SessionFile, lines: readonly string[]): Promise<void>;
   /** Replaces the agent's index atomically. */

@@ -1,7 +1,7 @@
 /**
  * One writer, one commit at a time. The runtime never issues single statements: it collects writes
  * and commits them together (actors/journal/journal.ts), so one fsync serves many messages. A
- * commit is atomic, and durable when its promise resolves. SQLite implements it, in a file or as a
+ * commit is atomic; `sync` makes it durable. SQLite implements it, in a file or as a
  * temporary database.
  */
 import type { Millis } from "../message.ts";
@@ -272,9 +272,21 @@ export interface Store {
    * Commits all writes or none. The answer has one number per write: for an event its `seq` (> 0),
    * or 0 when its identity is already there (a duplicate; nothing was written); for the rest 1, or
    * 0 if refused.
-   * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL: nothing was written.
+   * `ordered`: resolves when it is written, which a loss of power may undo until the next sync; what
+   * is left then is always a beginning of what was written.
+   * @default durable
+   * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL: nothing was written, except where a commit
+   * that was to be durable could not be synced.
    */
-  commit(writes: readonly StoreWrite[]): Promise<number[]>;
+  commit(writes: readonly StoreWrite[], until?: "durable" | "ordered"): Promise<number[]>;
+  /**
+   * Resolves when everything committed before the call survives a loss of power. After an error nothing
+   * is committed before the store has repaired itself, which it tries with each further call.
+   * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL
+   */
+  sync(): Promise<void>;
+  /** Nothing needs to be synced: it ends with the process. */
+  readonly syncsItself: boolean;
 
   conversation(conv: number): Promise<ConversationRow | null>;
   conversations(options: {

@@ -51,6 +51,14 @@ describe("a transcript file", () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  test("loses the lines behind the last one that is known", async () => {
+    await files.append(file, [line(1), line(2), line(5), line(6)]);
+    expect(await files.lastLine(file, 4)).toBe(2);
+    expect(readFileSync(path, "utf8")).toBe(`${line(1)}\n${line(2)}\n`);
+    expect(await files.lastLine(file, 0)).toBe(0);
+    expect(readFileSync(path, "utf8")).toBe("");
+  });
+
   const torn = [
     '{"id":4,"te',
     '{"id":4,"text":"whole but without an end"}',

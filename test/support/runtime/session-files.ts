@@ -37,10 +37,12 @@ export function createMemoryFiles(): MemoryFiles {
     writes: [],
     full: false,
     lines: (name = [...files.keys()][0] ?? "") => linesOf(name),
-    async lastLine(file) {
+    async lastLine(file, most = Number.POSITIVE_INFINITY) {
       const name = nameOf(file);
-      if (files.has(name)) files.set(name, whole(name));
-      return linesOf(name).at(-1)?.id ?? 0;
+      const kept = linesOf(name).filter(({ id }) => id <= most);
+      const text = whole(name).split("\n").slice(0, kept.length);
+      if (files.has(name)) files.set(name, text.map((line) => `${line}\n`).join(""));
+      return kept.at(-1)?.id ?? 0;
     },
     async append(file, lines) {
       if (memory.full) throw new EarshotError("EAR_STORE_FULL", "Cannot write: the disk is full");
