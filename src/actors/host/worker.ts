@@ -21,7 +21,7 @@ import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
 import { currentThread } from "../protocol/thread-state.ts";
 import { eventLoop } from "../util/scheduling.ts";
 import { createConversation } from "./conversation-actor.ts";
-import { type ConversationFactory, createHostCore } from "./conversation-host.ts";
+import { type ConversationFactory, createHostCore, reasonOf } from "./conversation-host.ts";
 import { settingsFor } from "./conversation-settings.ts";
 
 /** What the pool passes to a thread. */
@@ -51,7 +51,8 @@ export interface HostApi {
   inspect(order: InspectRequest): void;
   uninspect(reader: number): void;
   ping(): void;
-  run(job: WireJob): Promise<void>;
+  /** Why each was not started, or null. */
+  run(jobs: readonly WireJob[]): Promise<(string | null)[]>;
   abort(turnId: string, reason: string): void;
   steer(turnId: string, text: string): boolean;
   watch(conv: number, on: boolean): void;
@@ -110,7 +111,17 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     inspect: (order) => core.inspect(order),
     uninspect: (reader) => core.uninspect(reader),
     ping: () => heartbeat.beat(),
-    run: async (job) => (await loadRunner()).run(unpackJob(job)),
+    run: async (jobs) => {
+      const runner = await loadRunner();
+      return jobs.map((job) => {
+        try {
+          runner.run(unpackJob(job));
+          return null;
+        } catch (error) {
+          return reasonOf(error);
+        }
+      });
+    },
     abort: (turnId, reason) => void loadRunner().then((runner) => runner.abort(turnId, reason)),
     steer: (turnId, text) => loadRunner.now()?.steer(turnId, text) ?? false,
     watch: (conv, on) => void loadRunner().then((runner) => runner.watch(conv, on)),

@@ -20,7 +20,7 @@ import { hostWorker } from "../entries.ts";
 import { reasonOf } from "../host/conversation-host.ts";
 import { endpoint, type HostApi, type HostTask } from "../host/worker.ts";
 import { packBatch, packJob } from "../protocol/batch-encoding.ts";
-import type { HostEvents, HostFactory, HostLink } from "../protocol/host-link.ts";
+import type { HostEvents, HostFactory, HostLink, TurnJob } from "../protocol/host-link.ts";
 import type { TurnReport, TurnRequest } from "../protocol/host-protocol.ts";
 import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
 import { threadWork } from "../protocol/thread-state.ts";
@@ -262,6 +262,29 @@ function callsTo(
 ): Calls {
   const logged = (what: string) => (error: unknown) =>
     log("error", "host.call-failed", { what, error: reasonOf(error) });
+  let jobs: TurnJob[] = [];
+  const refuse = ({ order }: TurnJob, error: unknown) => {
+    logged("run")(error);
+    events.onReports([unstarted(order, clock.now(), reasonOf(error))]);
+  };
+  const start = async (started: readonly TurnJob[]): Promise<void> => {
+    try {
+      const reasons = await api.run(started.map(packJob));
+      for (const [index, job] of started.entries())
+        if (reasons[index] !== null) refuse(job, reasons[index]);
+    } catch (error) {
+      const [job] = started;
+      if (started.length === 1 && job !== undefined) return refuse(job, error);
+      // One that cannot cross holds up no other.
+      for (const each of started) void start([each]);
+    }
+  };
+  /** Turns that start together cross together. */
+  const send = () => {
+    const started = jobs;
+    jobs = [];
+    if (started.length > 0) void start(started);
+  };
   return {
     apply: (batch) => api.apply(packBatch(batch)),
     summary: (convs) => api.summary([...convs], clock.now()),
@@ -270,16 +293,23 @@ function callsTo(
     uninspect: (reader) => void api.uninspect(reader).catch(logged("uninspect")),
     ping: () => void api.ping().catch(logged("ping")),
     turns: {
-      run: (job) =>
-        void api.run(packJob(job)).catch((error: unknown) => {
-          logged("run")(error);
-          events.onReports([unstarted(job.order, clock.now(), reasonOf(error))]);
-        }),
-      abort: (turnId, reason) => void api.abort(turnId, reason).catch(logged("abort")),
-      // A host that dies stops answering.
-      steer: (turnId, text) =>
-        Promise.race([api.steer(turnId, text).catch(() => false), gone.then(() => false)]),
-      watch: (conv, on) => void api.watch(conv, on).catch(logged("watch")),
+      run(job) {
+        jobs.push(job);
+        if (jobs.length === 1) queueMicrotask(send);
+      },
+      abort(turnId, reason) {
+        send();
+        void api.abort(turnId, reason).catch(logged("abort"));
+      },
+      steer(turnId, text) {
+        send();
+        // A host that dies stops answering.
+        return Promise.race([api.steer(turnId, text).catch(() => false), gone.then(() => false)]);
+      },
+      watch(conv, on) {
+        send();
+        void api.watch(conv, on).catch(logged("watch"));
+      },
     },
   };
 }

@@ -120,10 +120,18 @@ function processTime(): ProcessTime {
   return { offset, now: createSteadyTime(ofMachine, offset) };
 }
 
+/** The system adds up all threads for it, so it is read at most once in so many ms. */
+const processorMsMin = 10;
+let processor = { at: Number.NEGATIVE_INFINITY, ms: 0 };
+
 /** Processor time of all threads of this process, ms. */
 function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
+  const at = performance.now();
+  if (at - processor.at >= processorMsMin) {
+    const { user, system } = process.cpuUsage();
+    processor = { at, ms: (user + system) / 1_000 };
+  }
+  return processor.ms;
 }
 
 let ofProcess: ProcessTime | null = null;

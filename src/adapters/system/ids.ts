@@ -6,8 +6,21 @@
  * specification's monotonic form, and so do ids made after the clock was set back, but by a random
  * step: knowing one id does not reveal another, and a turn's fence is one.
  */
-import { randomBytes } from "node:crypto";
+import { randomFillSync } from "node:crypto";
 import type { Ids, Random } from "../../domain/ports/index.ts";
+
+/** Random bytes in stock: to ask for a few at a time takes longer than to make thousands. */
+const stock = Buffer.alloc(4_096);
+let taken = stock.length;
+
+function randomBytes(count: number): Buffer {
+  if (taken + count > stock.length) {
+    randomFillSync(stock);
+    taken = 0;
+  }
+  taken += count;
+  return stock.subarray(taken - count, taken);
+}
 
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
