@@ -8,8 +8,8 @@ export const mistakes = [
     name: "drop-a-commit",
     what: "small commits of consequences are not made, and said to be",
     file: "src/actors/journal/journal.ts",
-    line: "if (writes.length > 0) await submit([], writes, true);",
-    instead: "if (writes.length > 3) await submit([], writes, true);",
+    line: "if (writes.length > 0) await submit([], writes, true, until);",
+    instead: "if (writes.length > 3) await submit([], writes, true, until);",
   },
   {
     name: "acknowledge-before-the-commit",
