@@ -4,7 +4,7 @@
  * that a recovery would use.
  *
  * What is written survives the end of the process, and is lost with the machine's power until the
- * store has synced it; a sync covers everything written before it, by whoever. So only what leaves the
+ * store has synced it; a sync covers all that was written before it. So only what leaves the
  * process waits for one: the acknowledgement of a platform, the call of an agent, the call of a
  * platform. The hosts work meanwhile. What is left after a loss of power is always a beginning of what
  * was written, and nothing that happened outside is missing in it.
