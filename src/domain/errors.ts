@@ -26,6 +26,7 @@ const table = {
   EAR_STORE_FAILED: "retry",
   EAR_STORE_FULL: "retry",
   EAR_STORE_VERSION: "terminal",
+  EAR_STORE_DAMAGED: "terminal",
   EAR_INGRESS_FULL: "retry",
   EAR_RECORD_INVALID: "terminal",
   EAR_HOST_START: "terminal",

@@ -6,7 +6,11 @@ import { relative } from "node:path";
 import { parseArgs } from "node:util";
 import { findText, keep } from "./harness/finds.ts";
 import { hunt } from "./harness/hunt.ts";
-import { targets } from "./targets/index.ts";
+import { agentTargets } from "./targets/agents.ts";
+import { httpTargets } from "./targets/http.ts";
+import { targets as fileAndChannelTargets } from "./targets/index.ts";
+
+const targets = [...fileAndChannelTargets, ...agentTargets, ...httpTargets];
 
 const help = `Usage: npm run fuzz -- [--target NAME]... [--runs N] [--seed S] [--keep] [--list]
 
@@ -53,6 +57,7 @@ async function main(): Promise<number> {
   let finds = 0;
   for (const target of wanted) {
     const found = await hunt(target, runs, seed);
+    await target.close?.();
     finds += found.length;
     out(`${found.length === 0 ? "✓" : "✗"} ${target.name}: ${runs} inputs, seed ${seed}\n`);
     for (const { why, detail, frames, alike } of found) {

@@ -2,7 +2,9 @@
  * What an attempt reads from its job and its agent
  * ================================================
  */
+
 import { agentEventSchema } from "../../domain/ports/index.ts";
+import { isNestedTooDeep } from "../../domain/ports/nesting.ts";
 import { fillPrefix } from "../../machines/conversation/reply-addressing.ts";
 import type { AgentReport } from "../../machines/events/events.ts";
 import type { TurnJob } from "../protocol/host-link.ts";
@@ -29,6 +31,7 @@ export function prefixOf({ order, agent, settings }: TurnJob): string {
 /** A tool's input for an event: an object of limited size. */
 export function inputOf(input: unknown): Readonly<Record<string, unknown>> {
   if (typeof input !== "object" || input === null || Array.isArray(input)) return {};
+  if (isNestedTooDeep(input)) return {};
   const json = JSON.stringify(input);
   if (json === undefined || json.length > toolInputUnitsMax) return {};
   return JSON.parse(json) as Record<string, unknown>;

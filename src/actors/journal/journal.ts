@@ -273,7 +273,8 @@ export function createJournal(ports: JournalPorts): Journal {
 
   function retry(): void {
     retryTimer = null;
-    if (stopped) return;
+    // What is damaged stays so until somebody acts: another attempt may only damage more.
+    if (stopped || failure?.disposition === "terminal") return;
     const probe = async () => {
       await store.commit([{ kind: "meta", name: "probe", value: String(clock.now()) }]);
       failure = null;

@@ -37,12 +37,15 @@ const special: ReadonlySet<unknown> = new Set([
 const isCode = (value: unknown): boolean =>
   special.has(value) || (isCount(value) && decodeVerdict(value) !== null);
 
+/** A number for a reason; what is none is not quoted, as it is somebody else's. */
+const named = (value: unknown): string => (typeof value === "number" ? String(value) : "?");
+
 /** Why an answer is refused; null: it is valid. */
 export function resultProblem(input: unknown, asked: Expected): string | null {
   if (typeof input !== "object" || input === null) return "answered with no object";
   const result = input as Partial<Record<keyof HostResult, unknown>>;
   const { id, epoch, codes, live } = result;
-  if (epoch !== asked.epoch) return `answered batch ${String(id)} of incarnation ${String(epoch)}`;
+  if (epoch !== asked.epoch) return `answered batch ${named(id)} of incarnation ${named(epoch)}`;
   if (!Array.isArray(codes) || codes.length !== asked.events)
     return `answered ${Array.isArray(codes) ? codes.length : "none"} of ${asked.events} events`;
   if (!codes.every(isCode)) return "answered with a code that is none";
@@ -89,9 +92,9 @@ function stepProblem(
   asked: Expected,
 ): string | null {
   if (!isCount(conv) || !asked.knows(conv))
-    return `stepped conversation ${String(conv)}, not its own`;
+    return `stepped conversation ${named(conv)}, not its own`;
   if (!isCount(seq) || seq > asked.lastSeq)
-    return `stepped event ${String(seq)} that it was not sent`;
+    return `stepped event ${named(seq)} that it was not sent`;
   if (typeof key !== "string" || !Number.isFinite(at) || !isCode(code))
     return "answered half a step";
   if (!Array.isArray(effects)) return "stepped without effects";
@@ -102,8 +105,8 @@ function stepProblem(
 
 function recordProblem({ conv, recordSeq, record }: Fields, asked: Expected): string | null {
   if (!isCount(conv) || !asked.knows(conv))
-    return `recorded conversation ${String(conv)}, not its own`;
+    return `recorded conversation ${named(conv)}, not its own`;
   if (!isCount(recordSeq) || recordSeq > asked.lastSeq)
-    return `recorded event ${String(recordSeq)} that it was not sent`;
+    return `recorded event ${named(recordSeq)} that it was not sent`;
   return isText(record, limits.recordUnitsMax) ? null : "recorded more than a conversation is";
 }

@@ -5,6 +5,7 @@
  */
 import { createRequire } from "node:module";
 import { EarshotError } from "../../domain/errors.ts";
+import { damagedError } from "./row-sum.ts";
 
 /** One prepared statement. Numbers stay numbers: every stored number is a safe integer. */
 export interface Statement {
@@ -20,7 +21,9 @@ export interface Database {
   prepare(sql: string): Statement;
   close(): void;
 }
-type Driver = { readonly DatabaseSync: new (path: string) => Database };
+type Driver = {
+  readonly DatabaseSync: new (path: string, options?: { readonly readOnly?: boolean }) => Database;
+};
 
 const require = createRequire(import.meta.url);
 
@@ -31,13 +34,24 @@ export function loadDriver(): Driver {
   return require("@photostructure/sqlite") as Driver;
 }
 
+/** The file of a database, for messages; it is asked without being read. */
+export function fileOf(database: Database): string {
+  if (!database.isOpen) return "of the journal";
+  const [main] = database.prepare("PRAGMA database_list").all() as { file: string | null }[];
+  return main?.file || "in memory";
+}
+
 const sqliteFull = 13;
+/** SQLITE_CORRUPT and SQLITE_NOTADB; the extended codes have more above the lowest byte. */
+const damage: ReadonlySet<number> = new Set([11, 26]);
+const damageText = /malformed|is not a database|database corruption/;
 
 /**
- * Converts any error of the driver. EAR_STORE_FULL when the disk is full, else EAR_STORE_FAILED:
- * both are worth another attempt.
+ * Converts any error of the driver. EAR_STORE_FULL when the disk is full, else EAR_STORE_FAILED: both
+ * are worth another attempt. EAR_STORE_DAMAGED is not: the file holds what SQLite cannot have written.
+ * @param path the database's file in that message
  */
-export function storeError(error: unknown): EarshotError {
+export function storeError(error: unknown, path = "of the journal"): EarshotError {
   if (error instanceof EarshotError) return error;
   const { errcode, code, message } = error as { errcode?: number; code?: string; message?: string };
   const reason = message ?? String(error);
@@ -48,6 +62,8 @@ export function storeError(error: unknown): EarshotError {
       { cause: error },
     );
   }
+  if (damage.has((errcode ?? 0) & 0xff) || damageText.test(reason))
+    return damagedError(path, reason, error);
   return new EarshotError(
     "EAR_STORE_FAILED",
     `Cannot use the journal: the store reports an error (${reason}).`,

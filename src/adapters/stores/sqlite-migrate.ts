@@ -31,14 +31,26 @@ export function migrate(database: Database, path: string): void {
     else {
       if (found.user_version < 2) addSessions(database);
       // Version 2 had no table for people besides those in the config.
-      database.exec(accessSchema);
+      if (found.user_version < 3) database.exec(accessSchema);
+      addSums(database);
     }
-    database.exec("PRAGMA user_version = 3");
+    database.exec("PRAGMA user_version = 4");
     database.exec("COMMIT");
   } catch (error) {
     database.exec("ROLLBACK");
     database.close();
     throw error;
+  }
+}
+
+/** Version 3 had no checksums: rows from before keep none. */
+function addSums(database: Database): void {
+  for (const [columns, add] of [
+    ["PRAGMA table_info(journal)", "ALTER TABLE journal ADD COLUMN sum INTEGER"],
+    ["PRAGMA table_info(outbox)", "ALTER TABLE outbox ADD COLUMN sum INTEGER"],
+  ] as const) {
+    const found = database.prepare(columns).all() as { name: string }[];
+    if (!found.some(({ name }) => name === "sum")) database.exec(add);
   }
 }
 

@@ -9,7 +9,7 @@
 import { sessionSchema, transcriptIndexes, transcriptSchema } from "./sqlite-sessions.ts";
 
 /** Stored in `user_version`; a change of the tables raises it. */
-export const schemaVersion = 3;
+export const schemaVersion = 4;
 
 /** For a database in a file: committed data survives a power failure. */
 export const durablePragmas = `
@@ -37,7 +37,7 @@ CREATE TABLE access(name TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
 export const schema = `${accessSchema}${sessionSchema}${transcriptSchema}${transcriptIndexes}
 CREATE TABLE journal(
   seq INTEGER PRIMARY KEY, eid INTEGER NOT NULL, conv INTEGER NOT NULL, at INTEGER NOT NULL,
-  cfg INTEGER NOT NULL, identity TEXT NOT NULL, mid TEXT, body TEXT NOT NULL);
+  cfg INTEGER NOT NULL, identity TEXT NOT NULL, mid TEXT, body TEXT NOT NULL, sum INTEGER);
 CREATE UNIQUE INDEX journal_event ON journal(at, eid, conv);
 CREATE TABLE applied(seq INTEGER PRIMARY KEY, code INTEGER NOT NULL);
 CREATE TABLE conversation(
@@ -47,7 +47,7 @@ CREATE TABLE outbox(
   id TEXT NOT NULL UNIQUE, conv INTEGER NOT NULL, key TEXT NOT NULL, turn TEXT NOT NULL,
   idx INTEGER NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, created INTEGER NOT NULL,
   due INTEGER NOT NULL, attempts INTEGER NOT NULL, doubts INTEGER NOT NULL, body TEXT NOT NULL,
-  mids TEXT, error TEXT);
+  mids TEXT, error TEXT, sum INTEGER);
 CREATE INDEX outbox_state ON outbox(state);
 CREATE INDEX outbox_turn ON outbox(turn);
 CREATE TABLE deadline(
@@ -66,16 +66,17 @@ CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 /** A journal row with its mark; without a mark the event is not applied. */
 const event =
-  "SELECT j.seq AS seq, j.at AS at, j.conv AS conv, j.cfg AS cfg, j.body AS body, a.code AS code " +
+  "SELECT j.seq AS seq, j.at AS at, j.conv AS conv, j.cfg AS cfg, j.body AS body, j.sum AS sum, a.code AS code " +
   "FROM journal j LEFT JOIN applied a ON a.seq = j.seq ";
 const row =
   "SELECT id, conv, key, turn AS turnId, idx AS 'index', kind, state, created AS createdAt, " +
-  "due AS dueAt, attempts, doubts, body, mids AS messageIds, error FROM outbox ";
+  "due AS dueAt, attempts, doubts, body, mids AS messageIds, error, sum FROM outbox ";
 
 /** Every statement of the store. Texts are fixed; values are always parameters. */
 export const sql = {
   insertEvent:
-    "INSERT INTO journal(eid, conv, at, cfg, identity, mid, body) VALUES(?, ?, ?, ?, ?, ?, ?) " +
+    "INSERT INTO journal(eid, conv, at, cfg, identity, mid, body, sum) " +
+    "VALUES(?, ?, ?, ?, ?, ?, ?, ?) " +
     "ON CONFLICT DO NOTHING",
   identity: "SELECT identity FROM journal WHERE at = ? AND eid = ? AND conv = ?",
   insertConversation:
@@ -86,10 +87,10 @@ export const sql = {
     "WHERE conv = ?4 AND epoch <= ?3 AND record_seq <= ?2",
   putOutbox:
     "INSERT INTO outbox(id, conv, key, turn, idx, kind, state, created, due, attempts, doubts, " +
-    "body, mids, error) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) " +
+    "body, mids, error, sum) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) " +
     "ON CONFLICT(id) DO UPDATE SET state = excluded.state, created = excluded.created, " +
     "due = excluded.due, attempts = excluded.attempts, doubts = excluded.doubts, " +
-    "body = excluded.body, mids = excluded.mids, error = excluded.error",
+    "body = excluded.body, mids = excluded.mids, error = excluded.error, sum = excluded.sum",
   putDeadline:
     "INSERT INTO deadline(conv, id, at) VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET at = excluded.at",
   dropDeadline: "DELETE FROM deadline WHERE conv = ? AND id = ?",

@@ -21,7 +21,8 @@ import type {
 } from "../../domain/ports/index.ts";
 import { createConversationCount } from "./conversation-count.ts";
 import { createRecent } from "./recent-events.ts";
-import { type Database, loadDriver, type Statement, storeError } from "./sqlite-driver.ts";
+import { checkedEvent, checkedOutbox, damagedError, type Summed } from "./row-sum.ts";
+import { type Database, fileOf, loadDriver, type Statement, storeError } from "./sqlite-driver.ts";
 import { migrate } from "./sqlite-migrate.ts";
 import { durablePragmas, sql, temporaryPragmas } from "./sqlite-schema.ts";
 import { sessionReads } from "./sqlite-sessions.ts";
@@ -80,7 +81,7 @@ export interface SqliteOptions {
 /**
  * Opens (and creates) the database.
  * @throws EarshotError EAR_STORE_VERSION when another version wrote it, EAR_STATE_UNSAFE when
- * another user owns it, EAR_STORE_FAILED.
+ * another user owns it, EAR_STORE_DAMAGED, EAR_STORE_FAILED.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { DatabaseSync } = loadDriver();
@@ -95,7 +96,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     const wal = (opened: Database) => createWalSync(opened, path, syncFile);
     return createStore(database, { ...durable, onPoint, wal });
   } catch (error) {
-    const failure = storeError(error);
+    const failure = storeError(error, path);
     if (failure === error || failure.code !== "EAR_STORE_FAILED") throw failure;
     throw new EarshotError(failure.code, `${failure.message} (${path})`, { cause: error });
   }
@@ -144,13 +145,20 @@ function createStore(database: Database, kind: StoreKind): Store {
     try {
       return read();
     } catch (error) {
-      throw storeError(error);
+      throw storeError(error, fileOf(database));
     }
   };
+  const damaged = (what: string) => damagedError(fileOf(database), what);
+  const eventAs = (row: Summed<EventRow>) => checkedEvent(row, damaged);
+  const outboxAs = (row: Summed<OutboxRow>) => checkedOutbox(row, damaged);
   const one = async <T>(text: string, ...values: (string | number | null)[]): Promise<T | null> =>
     reading(() => (use(text).get(...values) as T | undefined) ?? null);
   const all = async <T>(text: string, ...values: (string | number | null)[]): Promise<T[]> =>
     reading(() => use(text).all(...values) as T[]);
+  const events = async (text: string, ...values: (string | number)[]): Promise<EventRow[]> =>
+    (await all<Summed<EventRow>>(text, ...values)).map(eventAs);
+  const outbox = async (text: string, ...values: (string | number)[]): Promise<OutboxRow[]> =>
+    (await all<Summed<OutboxRow>>(text, ...values)).map(outboxAs);
   const number = (text: string) => reading(() => (use(text).get() as { seq: number }).seq);
 
   const tails = createTails();
@@ -213,17 +221,17 @@ function createStore(database: Database, kind: StoreKind): Store {
     const last = Math.min(number(sql.lastSeq), before - 1);
     const first = Math.max(after, number(sql.firstSeq) - 1);
     for (let from = first; from < last && !closed; from += sliceRows) {
-      rows.push(...(await all<EventRow>(text, from, Math.min(from + sliceRows, last), what)));
+      rows.push(...(await events(text, from, Math.min(from + sliceRows, last), what)));
       if (kind.yields) await setImmediate();
     }
     return rows;
   }
+  const storedEvent = (seq: number): EventRow | null => {
+    const row = use(sql.event).get(seq) as Summed<EventRow> | undefined;
+    return row === undefined ? null : eventAs(row);
+  };
   const byNumber = (seqs: readonly number[]): EventRow[] =>
-    reading(() =>
-      seqs.flatMap(
-        (seq) => recent.get(seq) ?? (use(sql.event).get(seq) as EventRow | undefined) ?? [],
-      ),
-    );
+    reading(() => seqs.flatMap((seq) => recent.get(seq) ?? storedEvent(seq) ?? []));
 
   return {
     ...sessionReads({ one, all }),
@@ -264,8 +272,8 @@ function createStore(database: Database, kind: StoreKind): Store {
     async events(seqs) {
       return byNumber(seqs);
     },
-    scan: (after, limit) => all<EventRow>(sql.scan, after, limit),
-    unapplied: (after, upTo) => all<EventRow>(sql.unapplied, after, upTo),
+    scan: (after, limit) => events(sql.scan, after, limit),
+    unapplied: (after, upTo) => events(sql.unapplied, after, upTo),
     eventsByMessage: (messageId, after = 0) => sliced(sql.messagesOfSlice, after, messageId),
     dirtySize: () => tails.size,
     async dirty(limit) {
@@ -279,22 +287,23 @@ function createStore(database: Database, kind: StoreKind): Store {
     async lastSeq() {
       return number(sql.lastSeq);
     },
-    outboxOpen: () => all<OutboxRow>(sql.outboxOpen),
+    outboxOpen: () => outbox(sql.outboxOpen),
     async outboxCounts() {
       const rows = await all<{ state: OutboxState; count: number }>(sql.outboxCounts);
       return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
     },
-    outboxRow: (id) => one<OutboxRow>(sql.outboxRow, id),
+    async outboxRow(id) {
+      const row = await one<Summed<OutboxRow>>(sql.outboxRow, id);
+      return row === null ? null : outboxAs(row);
+    },
     async outboxByState(states, limit) {
-      const rows = await Promise.all(
-        states.map((state) => all<OutboxRow>(sql.outboxState, state, limit)),
-      );
+      const rows = await Promise.all(states.map((state) => outbox(sql.outboxState, state, limit)));
       return rows
         .flat()
         .sort((a, b) => b.createdAt - a.createdAt)
         .slice(0, limit);
     },
-    outboxByTurn: (turnId) => all<OutboxRow>(sql.outboxTurn, turnId),
+    outboxByTurn: (turnId) => outbox(sql.outboxTurn, turnId),
     deadlines: () => all<{ conv: number; id: string; at: number }>(sql.deadlines),
     runs: () => all<RunRow>(sql.runs),
     access: () => all<AccessRow>(sql.access),

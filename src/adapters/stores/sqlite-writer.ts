@@ -12,7 +12,8 @@ import {
   type StoreWrite,
 } from "../../domain/ports/index.ts";
 import type { Recent } from "./recent-events.ts";
-import { type Database, type Statement, storeError } from "./sqlite-driver.ts";
+import { sumOfEvent, sumOfOutbox } from "./row-sum.ts";
+import { type Database, fileOf, type Statement, storeError } from "./sqlite-driver.ts";
 import { sql } from "./sqlite-schema.ts";
 import { putSession } from "./sqlite-sessions.ts";
 import type { UnsnapshottedEvents } from "./unsnapshotted-events.ts";
@@ -76,7 +77,7 @@ export function createWriter(
       return answer;
     } catch (error) {
       if (database.isOpen && database.isTransaction) database.exec(rollback);
-      throw storeError(error);
+      throw storeError(error, fileOf(database));
     }
   }
 
@@ -107,7 +108,7 @@ export function createWriter(
     try {
       return putAll(writes);
     } catch (error) {
-      throw storeError(error);
+      throw storeError(error, fileOf(database));
     }
   }
 
@@ -222,6 +223,7 @@ function putEvent(
       identity,
       write.messageId,
       write.body,
+      sumOfEvent(write),
     );
     if (done.changes !== 0) {
       const seq = Number(done.lastInsertRowid);
@@ -257,6 +259,7 @@ function putOutbox(use: Use, row: OutboxRow): number {
     row.body,
     row.messageIds,
     row.error,
+    sumOfOutbox(row),
   );
   return 1;
 }

@@ -38,6 +38,7 @@ const statuses: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   EAR_INGRESS_FULL: 503,
   EAR_STORE_FAILED: 503,
   EAR_STORE_FULL: 503,
+  EAR_STORE_DAMAGED: 503,
   EAR_HOST_LOST: 503,
   EAR_CHANNEL_UNAVAILABLE: 503,
 };

@@ -105,6 +105,23 @@ test("a store that fails for long is asked again at growing distances, not in a 
   await expect(kept).rejects.toMatchObject({ code: "EAR_STORE_FAILED" });
 });
 
+test("a damaged store is not asked again: it says so, and nothing more is accepted", async () => {
+  const { store, clock, journal, health } = world();
+  store.fail({ at: 1, forever: true, code: "EAR_STORE_DAMAGED" });
+  const kept = journal.append([event("kept")]);
+  kept.catch(() => undefined);
+  await expect(journal.offer([event("offered")])).rejects.toMatchObject({
+    code: "EAR_STORE_DAMAGED",
+  });
+  clock.advanceTo(clock.nextDue() as number);
+  await turn();
+  expect(clock.nextDue()).toBeNull();
+  expect(journal.failing()?.code).toBe("EAR_STORE_DAMAGED");
+  expect(health).toEqual(["EAR_STORE_DAMAGED"]);
+  await journal.stop();
+  await expect(kept).rejects.toMatchObject({ code: "EAR_STORE_FAILED" });
+});
+
 test("what was decided at the door is stored and never dispatched", async () => {
   const { store, journal, committed } = world();
   const denied = { type: "deadline.due", at: 5, id: "x" } as const;

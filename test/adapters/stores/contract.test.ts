@@ -404,7 +404,7 @@ describe("the sqlite store on disk", () => {
     const path = join(newFolder(), "earshot.db");
     const { writeFileSync, readFileSync } = await import("node:fs");
     writeFileSync(path, "this is a diary, not a database. ".repeat(200));
-    await expect(openSqliteStore({ path })).rejects.toMatchObject({ code: "EAR_STORE_FAILED" });
+    await expect(openSqliteStore({ path })).rejects.toMatchObject({ code: "EAR_STORE_DAMAGED" });
     expect(readFileSync(path, "utf8").startsWith("this is a diary")).toBe(true);
   });
 

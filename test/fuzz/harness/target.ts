@@ -26,6 +26,8 @@ export interface Target {
   read(frames: Frames, log: Log): unknown;
   /** Whether this is the error that the parser declares for what it cannot read. */
   refuses(error: unknown): boolean;
+  /** Ends what reading has started. */
+  close?(): Promise<void>;
   /** What no refusal may hold. @default `canary` */
   secretsOf?(frames: Frames): readonly string[];
   /** Units that may come of an input beyond 32 for each of its bytes. @default 65536 */

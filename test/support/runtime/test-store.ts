@@ -15,7 +15,7 @@ export interface StoreFault {
   /** Every call from then on fails. @default false: that one */
   readonly forever?: boolean;
   /** @default "EAR_STORE_FAILED" */
-  readonly code?: "EAR_STORE_FAILED" | "EAR_STORE_FULL";
+  readonly code?: "EAR_STORE_FAILED" | "EAR_STORE_FULL" | "EAR_STORE_DAMAGED";
   /** @default "commit" */
   readonly call?: keyof Store;
 }

@@ -12,6 +12,7 @@ import {
   agentEventSchema,
   kindOf,
 } from "../../../domain/ports/index.ts";
+import { isNestedTooDeep } from "../../../domain/ports/nesting.ts";
 import { agentFailed, shown } from "./lines.ts";
 
 const toolCallSchema = z.object({
@@ -61,6 +62,8 @@ export function readLine(line: string, turn?: Asked): AgentEvent | ToolCall | nu
 
 /** As `readLine`, for a parsed value. */
 export function readEvent(value: unknown, turn?: Asked): AgentEvent | ToolCall | null {
+  if (isNestedTooDeep(value))
+    throw agentFailed("Cannot read the agent's answer: an event is nested too deep");
   const type =
     typeof value === "object" && value !== null && "type" in value ? value.type : undefined;
   // What a judge answers needs no type.

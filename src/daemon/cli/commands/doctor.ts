@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { dirname } from "node:path";
 import type { Command } from "commander";
 import pc from "picocolors";
+import { checkDatabase } from "../../../adapters/stores/check-database.ts";
 import { createSystemClock } from "../../../adapters/system/clock.ts";
 import type { EarshotConfig } from "../../../domain/config/index.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
@@ -14,6 +15,7 @@ import { type Checked, checkEverything } from "../../checks/live/everything.ts";
 import type { CheckResult } from "../../checks/live/live-checks.ts";
 import { machineResults } from "../../checks/live/machine.ts";
 import { createRegistry } from "../../config/registry.ts";
+import { storePathOf } from "../../state/state-dir.ts";
 import { callApi, type DaemonAddress, findDaemon } from "../lib/api-client.ts";
 import { collectChecks } from "../lib/check-progress.ts";
 import {
@@ -52,7 +54,7 @@ const help: HelpText = {
 
 export function addDoctorCommand(program: Command): void {
   addHelp(withStateDir(program.command("doctor")), help)
-    .description("Check the config, keys, models, channels, port and disk")
+    .description("Check the config, keys, models, channels, port, database and disk")
     .option("--config <file>", "config file (EARSHOT_CONFIG)")
     .option("--offline", "do not use the network")
     .option("--json", "print JSON")
@@ -76,6 +78,7 @@ async function doctor(options: DoctorOptions): Promise<void> {
     findings.push({ check: "config", state: "ok", says: loaded.path ?? "built-in defaults" });
     for (const says of loaded.warnings) findings.push({ check: "config", state: "warning", says });
     findings.push(await portFinding(loaded.config, stateDir));
+    findings.push(await databaseFinding(loaded.config, stateDir));
     const daemon = await findDaemon(stateDir).catch(() => null);
     const subject = {
       config: loaded.config,
@@ -117,6 +120,17 @@ async function portFinding(config: EarshotConfig, stateDir: string): Promise<Fin
   return error === null
     ? ok("port", `${host}:${port} is free`)
     : wrong("port", `${host}:${port} cannot be used (${error.code}): choose another with --port`);
+}
+
+/** The whole database is read: its structure, and the checksums of its rows. */
+async function databaseFinding(config: EarshotConfig, stateDir: string): Promise<Finding> {
+  if (config.store.driver === "memory") return ok("database", "in memory");
+  try {
+    const rows = await checkDatabase(storePathOf(config, stateDir));
+    return ok("database", rows === null ? "the next start makes it" : `${rows} events, undamaged`);
+  } catch (error) {
+    return wrong("database", error);
+  }
 }
 
 /** The result of every check that needs no daemon, with the progress on a terminal. */
