@@ -99,7 +99,7 @@ test("an agent is woken while its file asks for something, and heard if it has s
   const skipped = () => logged.filter((line) => line.includes("heartbeat.skipped")).length;
   await expect.poll(skipped, patience).toBeGreaterThan(0);
   const turns = () => logged.filter((line) => line.includes('"outcome"')).length;
-  expect(turns()).toBe(1);
+  await expect.poll(turns, patience).toBe(1);
 
   symlinkSync("/etc/hostname", beat);
   const refused = () => logged.some((line) => line.includes("heartbeat.unread"));

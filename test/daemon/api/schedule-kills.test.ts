@@ -3,7 +3,7 @@
  * entry and its time, over its time, and right after it. Each is said once.
  */
 import { setTimeout as passed } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { type ExpectStatic, test } from "vitest";
 import { type TelegramDaemon, telegramDaemon } from "../../support/telegram/telegram-daemon.ts";
 
 interface Entry {
@@ -15,7 +15,7 @@ interface Entry {
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 /** Started, and messages are accepted. */
-async function begin(daemon: TelegramDaemon): Promise<void> {
+async function start(daemon: TelegramDaemon, expect: ExpectStatic): Promise<void> {
   await daemon.start();
   const isReady = async () => (await daemon.get<{ ready: boolean }>("/api/status")).ready;
   await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
@@ -33,6 +33,7 @@ test.concurrent.for([0, 1])(
     };
     const daemon = await telegramDaemon(config, onTestFinished);
     const { server, rooms } = daemon;
+    const begin = () => start(daemon, expect);
     const to = { channel: "telegram", chat: { id: String(rooms.ann.chat.id), kind: "direct" } };
     const add = (name: string, over: object) =>
       daemon.post("/api/schedules", { name, to, ...over });
@@ -44,7 +45,7 @@ test.concurrent.for([0, 1])(
       (await daemon.get<{ outbox: { doubts: number }[] }>(`/api/outbox?state=${state}`)).outbox;
     const saidAre = (wanted: number) =>
       server.until(() => server.world.answers(rooms.ann).length >= wanted, `answer ${wanted}`);
-    await begin(daemon);
+    await begin();
 
     // Killed between the entries and their time.
     const at = inMs(5_000);
@@ -55,7 +56,7 @@ test.concurrent.for([0, 1])(
     await daemon.post("/api/schedules/paused/pause");
     await daemon.post("/api/schedules/removed/remove");
     await daemon.kill();
-    await begin(daemon);
+    await begin();
     await saidAre(2);
     await expect.poll(names).toEqual(["paused"]);
 
@@ -63,7 +64,7 @@ test.concurrent.for([0, 1])(
     await add("missed", { at: inMs(1_000), text: "This is late." });
     await daemon.kill();
     await passed(1_500);
-    await begin(daemon);
+    await begin();
     await saidAre(3);
 
     // Killed as its time comes, so somewhere between its due time and what is sent.
@@ -72,11 +73,11 @@ test.concurrent.for([0, 1])(
       await add(`now ${turn}`, { at: new Date(due).toISOString(), prompt: `Say ${turn}.` });
       await passed(due + ms - Date.now());
       await daemon.kill();
-      await begin(daemon);
+      await begin();
       await saidAre(4 + turn);
     }
     await daemon.kill();
-    await begin(daemon);
+    await begin();
     await daemon.quiet();
     // What the platform took right before a kill may be in doubt, and is then sent again.
     const sent = await rows("sent");

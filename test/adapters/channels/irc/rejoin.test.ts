@@ -25,7 +25,7 @@ async function rig({ onTestFinished }: TestContext) {
   await channel.message(before);
   return { server, channel, before, open };
 }
-const isOut = (channel: OpenedChannel) =>
+const isOut = (channel: OpenedChannel, { expect }: TestContext) =>
   expect
     .poll(() => channel.states.at(-1)?.detail, { timeout: 20_000 })
     .toContain("not in #room (471 Cannot join channel (+l))");
@@ -52,7 +52,7 @@ describe.concurrent("a room after a broken line", () => {
       server.drop();
       const missed = server.say("ann", "missed");
       server.joins = how;
-      await isOut(channel);
+      await isOut(channel, context);
       const meanwhile = server.say("ann", "meanwhile", Date.now());
       server.joins = "let in";
       await channel.message(meanwhile);
@@ -66,11 +66,11 @@ describe.concurrent("a room after a broken line", () => {
     server.drop();
     const missed = server.say("ann", "missed");
     server.joins = "refused";
-    await isOut(channel);
+    await isOut(channel, context);
     server.drop();
     await channel.stop();
     const next = await open();
-    await isOut(next);
+    await isOut(next, context);
     server.joins = "let in";
     await next.message(missed);
     expect(channel.identities()).toEqual([before]);

@@ -2,7 +2,7 @@
  * What changes in a Telegram chat after it was said, on a daemon that is killed before the turn has
  * ended: the turn that is run again reads what is there now, once.
  */
-import { expect, type TestContext, test } from "vitest";
+import { type TestContext, test } from "vitest";
 import { type TelegramDaemon, telegramDaemon } from "../../../support/telegram/telegram-daemon.ts";
 
 /** Answers with what it was shown: what is new, and the lines about edits and reactions. */
@@ -40,6 +40,7 @@ test.concurrent.for([0, 1])(
   "edits and reactions before a kill -9, workers %i",
   { timeout: 90_000 },
   async (workers, context) => {
+    const { expect } = context;
     const daemon = await start(workers, context);
     const { world } = daemon.server;
     const room = daemon.rooms.ann;
