@@ -22,8 +22,8 @@ export const mistakes = [
     name: "send-before-the-mark",
     what: "a message is sent before its row is marked as being sent",
     file: "src/actors/outbox/outbox.ts",
-    line: 'if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);\n    const outcome',
-    instead: "const outcome",
+    line: 'if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);',
+    instead: "",
   },
   {
     name: "forget-deadlines-at-a-start",

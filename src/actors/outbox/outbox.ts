@@ -141,6 +141,11 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     if (sending === null) return queues.park(item);
     put(item, sending);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);
+    // The store may have failed for long, and nothing was sent yet.
+    if (clock.now() >= body.expiresAt) {
+      put(item, changed(sending, "defer", { dueAt: clock.now() }) ?? sending);
+      return expire(item);
+    }
     const outcome = await trySend(calls, outbound, item.delivery, target);
     ports.onPoint("after-send");
     // The next start finds the row in `sending`.
