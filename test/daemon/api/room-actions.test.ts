@@ -148,10 +148,10 @@ test("at a terminal: stop and disengage, and exit code 1 where there is nothing 
   const { code, out } = await cli("disengage", key, "--json");
   expect([code, JSON.parse(out)]).toEqual([0, { does: "disengage", done, messages: [] }]);
   const unknown = await cli("stop", "agent:main:webhook:group:#nowhere");
-  expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining("there is no such room") });
+  expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining("no such room") });
   expect(await cli("stop", "#shed")).toMatchObject({
     code: 2,
-    err: expect.stringContaining("a key starts with `agent:`"),
+    err: expect.stringContaining("which starts with `agent:`"),
   });
   expect((await cli("stop")).code).toBe(2);
   await daemon.say({ ...ann, text: "@Scout once more", ...toScout });

@@ -90,7 +90,7 @@ test("entries are listed, said once over kill -9, paused and removed", async () 
     [["pause", "often"], 1, "no entry of the schedule has this name"],
     [["remove", "standup"], 2, "it is in the config file"],
     [["add", "standup", ...often.slice(1)], 2, "another entry has this name"],
-    [["add", "x", "telegram", chat, "Tea?", "--cron", "1 2 3"], 2, "five fields are expected"],
+    [["add", "x", "telegram", chat, "Tea?", "--cron", "1 2 3"], 2, "expected five fields"],
     [
       ["add", "x", "telegarm", chat, "Tea?", "--cron", "* * * * *"],
       2,
