@@ -135,21 +135,13 @@ function unknownKey(
   };
 }
 
-/** Sections in which a text at a wrong place is likely to be a token whose field was forgotten. */
-const secretPlaces: ReadonlySet<PropertyKey> = new Set(["channels", "agents"]);
-
 /** What was found at a path, without what is or may be a secret. */
 function receivedAt(path: readonly PropertyKey[], value: unknown, issue: Issue): string {
   if (isSecretPath(path)) return "a secret";
   if (isPlain(value) && Object.keys(value).length > 3) return "an object";
-  const [section] = path;
   const wantsParts = issue.code === "invalid_type" && /object|record|array/u.test(issue.expected);
-  if (
-    typeof value === "string" &&
-    wantsParts &&
-    (section === undefined || secretPlaces.has(section))
-  )
-    return "a text";
+  // It is likely to be a token whose field was forgotten.
+  if (typeof value === "string" && wantsParts) return "a text";
   return shown(mapTexts(value, (text, at) => (hasSecretName(at) ? redacted : text)));
 }
 
