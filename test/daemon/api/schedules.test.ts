@@ -106,7 +106,7 @@ test("entries are listed, said once over kill -9, paused and removed", async () 
       2,
       'no agent is called "mian". Use one of main',
     ],
-    [["add", "x", "telegram", chat, "Tea?"], 2, "either cron or at is expected"],
+    [["add", "x", "telegram", chat, "Tea?"], 2, "expected either cron or at"],
   ] as const;
   for (const [args, code, why] of refusals) {
     const refused = await daemon.run("schedule", ...args);
