@@ -19,6 +19,13 @@ export const mistakes = [
     instead: "(journal.offer(events, writes).catch(() => undefined), events.map(() => 1));",
   },
   {
+    name: "nothing-waits-for-the-disk",
+    what: "what leaves the process does not wait until the store has synced",
+    file: "src/actors/journal/journal.ts",
+    line: 'const isPending = ({ until }: Job) => until === "durable" && !store.syncsItself;',
+    instead: "const isPending = (_: Job) => false;",
+  },
+  {
     name: "send-before-the-mark",
     what: "a message is sent before its row is marked as being sent",
     file: "src/actors/outbox/outbox.ts",

@@ -226,6 +226,31 @@ const truth: Check = (history) => {
   ];
 };
 
+/** P1 and P5: what leaves the process survives a loss of power: an acknowledgement, a message. */
+const durable: Check = ({ entries }) => {
+  const found: string[] = [];
+  const storedBy = new Map<string, number>();
+  let commits = 0;
+  let synced = 0;
+  const left = (name: string, what: string) => {
+    const by = storedBy.get(name) ?? 0;
+    if (by > synced) found.push(`${what} by commit ${by}, and only ${synced} were synced`);
+  };
+  for (const entry of entries) {
+    if (entry.what === "synced") synced = Math.max(synced, entry.commits);
+    if (entry.what === "acked") left(entry.id, `${entry.id} was acknowledged, stored`);
+    if (entry.what === "shown") left(`${entry.id} sending`, `${entry.id} was shown, marked`);
+    if (entry.what !== "committed") continue;
+    commits += 1;
+    for (const row of entry.rows)
+      if (row.kind === "event" && row.message !== null && row.type === "message.received")
+        storedBy.set(row.message, commits);
+      else if (row.kind === "outbox" && row.state === "sending")
+        storedBy.set(`${row.id} sending`, commits);
+  }
+  return found;
+};
+
 export const checks: Readonly<Record<string, Check>> = {
   loss,
   duplication,
@@ -236,6 +261,7 @@ export const checks: Readonly<Record<string, Check>> = {
   marks,
   time,
   truth,
+  durable,
 };
 
 /** Everything that is wrong with a history, by check. */

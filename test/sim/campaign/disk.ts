@@ -14,10 +14,19 @@ type Fault = Extract<Happening, { does: "disk" }>;
 /** A write that the driver cannot bind: it fails after the rows before it are written. */
 const torn = { kind: "meta", name: "torn", value: Symbol("torn") } as unknown as StoreWrite;
 
+/** The process that uses the disk. */
+export interface DiskUser {
+  readonly isAlive: () => boolean;
+  readonly onCommit: (rows: readonly Written[]) => void;
+  /** The first so many commits survive a loss of power. */
+  readonly onSync: (commits: number) => void;
+}
+
 export class Disk {
   readonly store: Store = openTemporaryStore();
   readonly #clock: SimulatedClock;
   #faults: { fault: Fault; skip: number; left: number }[] = [];
+  #commits = 0;
   #slow: { ms: number; until: number } | null = null;
 
   constructor(clock: SimulatedClock) {
@@ -40,8 +49,8 @@ export class Disk {
   /** Commits for a process; one that died while the disk was slow has not asked. */
   async commit(
     writes: readonly StoreWrite[],
-    isAlive: () => boolean,
-    done: (rows: readonly Written[]) => void,
+    until: "durable" | "ordered",
+    { isAlive, onCommit, onSync }: DiskUser,
   ): Promise<number[]> {
     await this.#wait();
     if (!isAlive()) return new Promise<never>(() => undefined);
@@ -50,9 +59,19 @@ export class Disk {
     if (how === "full") throw new EarshotError("EAR_STORE_FULL", "Cannot write: the disk is full");
     if (how === "tear") return this.store.commit([...writes, torn]);
     const answers = await this.store.commit(writes);
-    done(writes.flatMap((write, index) => written(write, answers[index] ?? 0)));
-    await this.#wait();
+    onCommit(writes.flatMap((write, index) => written(write, answers[index] ?? 0)));
+    this.#commits += 1;
+    if (until === "durable") await this.sync({ isAlive, onCommit, onSync });
     return answers;
+  }
+
+  /** Syncs for a process what is committed by now. */
+  async sync({ isAlive, onSync }: DiskUser): Promise<void> {
+    const upTo = this.#commits;
+    await this.#wait();
+    if (!isAlive()) return new Promise<never>(() => undefined);
+    if (this.#meet("sync") !== null) throw failed("sync");
+    onSync(upTo);
   }
 
   /** Reads for a process. @throws EarshotError when this read fails. */
@@ -72,6 +91,7 @@ export class Disk {
       });
     if (writes.length === 0) return;
     const answers = await this.store.commit(writes);
+    this.#commits += 1;
     done(writes.flatMap((write, index) => written(write, answers[index] ?? 0)));
   }
 

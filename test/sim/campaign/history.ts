@@ -61,6 +61,8 @@ export type Entry = { readonly at: number } & (
       readonly now: number;
       readonly rows: readonly Written[];
     }
+  /** The first so many commits survive a loss of power. */
+  | { readonly what: "synced"; readonly commits: number }
   | {
       readonly what: "shown";
       readonly id: string;

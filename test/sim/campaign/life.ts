@@ -22,7 +22,7 @@ import type {
   TimerHandle,
 } from "../../../src/domain/ports/index.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
-import type { Disk } from "./disk.ts";
+import type { Disk, DiskUser } from "./disk.ts";
 import type { Written } from "./history.ts";
 
 /** Timers of the daemon's own clock sleep no longer than this before they look again. */
@@ -43,6 +43,7 @@ export interface LifePorts {
   outbound(channel: string, now: () => number): ChannelOutbound;
   readonly isConnected: (channel: string) => boolean;
   readonly onCommit: (rows: readonly Written[], now: number) => void;
+  readonly onSync: (commits: number) => void;
   readonly onLine: (line: StreamLine) => void;
   readonly onDeath: (life: Life, why: string) => void;
 }
@@ -202,20 +203,21 @@ export class Life {
   }
 
   #createStore(): Store {
-    const { disk, onCommit } = this.#ports;
+    const { disk, onCommit, onSync } = this.#ports;
+    const user: DiskUser = {
+      isAlive: () => this.#isAlive,
+      onCommit: (rows) => onCommit(rows, this.clock.now()),
+      onSync,
+    };
     return new Proxy(disk.store, {
       get: (store, name: keyof Store) => {
         if (name === "close") return async () => undefined;
         if (name === "dirtySize") return () => store.dirtySize();
         if (name === "commit")
-          return (writes: Parameters<Store["commit"]>[0]) =>
-            this.#asked("commit", () =>
-              disk.commit(
-                writes,
-                () => this.#isAlive,
-                (rows) => onCommit(rows, this.clock.now()),
-              ),
-            );
+          return (...[writes, until = "durable"]: Parameters<Store["commit"]>) =>
+            this.#asked("commit", () => disk.commit(writes, until, user));
+        if (name === "sync") return () => this.#asked("sync", () => disk.sync(user));
+        if (name === "syncsItself") return false;
         const read = Reflect.get(store, name) as (...values: readonly unknown[]) => unknown;
         return (...values: readonly unknown[]) =>
           this.#asked(name, () => disk.read(name, () => Reflect.apply(read, store, values)));

@@ -72,7 +72,7 @@ export type Happening =
     }
   | {
       readonly does: "disk";
-      readonly call: "commit" | (typeof reads)[number];
+      readonly call: "commit" | "sync" | (typeof reads)[number];
       /** `tear`: rows are written, then the commit fails and is taken back. */
       readonly how: "fail" | "tear" | "full";
       readonly skip: number;
@@ -267,7 +267,7 @@ const platform = (draw: Drawing): Happening => ({
 });
 
 function disk(draw: Drawing): Happening {
-  const call = draw.maybe(0.7) ? "commit" : draw.one(reads);
+  const call = draw.maybe(0.7) ? draw.one(["commit", "commit", "sync"] as const) : draw.one(reads);
   const how = call === "commit" ? draw.one(["fail", "tear", "full"] as const) : "fail";
   return {
     does: "disk",

@@ -114,6 +114,7 @@ class Run {
       outbound: (channel, now) => this.#platforms.outbound(channel, now),
       isConnected: this.#platforms.isConnected,
       onCommit: (rows, now) => this.#committed(rows, life.number, now),
+      onSync: (commits) => this.#entries.push({ at: this.#clock.now(), what: "synced", commits }),
       onLine: (line) => this.#lined(line),
       onDeath: (dead, why) => this.#buried(dead, why),
     });
@@ -136,7 +137,7 @@ class Run {
 
   #committed(rows: readonly Written[], life: number, now: number): void {
     const at = this.#clock.now();
-    if (rows.length > 0) this.#entries.push({ at, what: "committed", life, now, rows });
+    this.#entries.push({ at, what: "committed", life, now, rows });
   }
 
   #lined(line: StreamLine): void {
