@@ -75,7 +75,7 @@ test("what is too often, too many, over or no schedule is refused with its reaso
   expect(await tool({ ...one, cron: "0,1 9 * * *" })).toContain("at most every 15 minutes");
   expect(await tool({ ...one, cron: "nine" })).toContain("five fields");
   expect(await tool({ ...one, at: "2001-01-01T00:00:00Z" })).toContain("over");
-  expect(await tool({ ...one, at: "tomorrow" })).toContain("a moment is expected");
+  expect(await tool({ ...one, at: "tomorrow" })).toContain("expected a time");
   expect(await tool({ action: "create", prompt: "p" })).toContain("a name is expected");
   for (let count = 0; count < limits.schedulesOwnMax; count += 1)
     expect(await tool({ ...one, name: `n${count}`, cron: "0 9 * * *" })).toContain("Scheduled");

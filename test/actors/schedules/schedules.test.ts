@@ -263,12 +263,12 @@ property([
 test("an entry that cannot be is refused with its reason", () => {
   const problems = (over: object) =>
     scheduleSchema.safeParse({ ...hourly, ...over }).error?.issues.map(({ message }) => message);
-  expect(problems({ cron: "0 9 * *" })).toEqual(["five fields are expected, like 0 9 * * 1-5"]);
+  expect(problems({ cron: "0 9 * *" })).toEqual(["expected five fields, such as 0 9 * * 1-5"]);
   expect(problems({ cron: "0 0 9 * * *" })).toHaveLength(1);
   expect(problems({ timeZone: "Mars/Base" })).toEqual([
-    "the name of a time zone is expected, like Europe/Berlin",
+    "expected a time zone such as Europe/Berlin",
   ]);
-  expect(problems({ at: "2026-12-24T18:00:00Z" })).toEqual(["either cron or at is expected"]);
-  expect(problems({ prompt: "x" })).toEqual(["either text or prompt is expected"]);
-  expect(problems({ text: " " })).toEqual(["words are expected"]);
+  expect(problems({ at: "2026-12-24T18:00:00Z" })).toEqual(["expected either cron or at"]);
+  expect(problems({ prompt: "x" })).toEqual(["expected either text or prompt"]);
+  expect(problems({ text: " " })).toEqual(["expected some text"]);
 });

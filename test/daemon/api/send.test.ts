@@ -80,7 +80,7 @@ test("the agent speaks up, and what cannot be is refused in words", async () => 
     [["slack", chat, "x"], 'no account "slack:default" is configured'],
     [["telegram", "-1001234567890", "x"], "Say which with kind (--kind)"],
     [["telegram", chat, "--agent", "nobody", "x"], 'no agent is called "nobody"'],
-    [["telegram", chat, " "], "words are expected"],
+    [["telegram", chat, " "], "expected some text"],
     [["telegram", chat, "--turn", "--reply-to", "5", "x"], "a turn replies to no message"],
   ] as const;
   for (const [args, why] of refusals) {
