@@ -33,7 +33,8 @@ const look = (options = {}) => ({
 const pictures = [
   {
     name: "conversation",
-    about: "The conversation machine: whether a turn is pending, with the lock and the guard beside it",
+    about:
+      "The conversation machine: whether a turn is pending, with the lock and the guard beside it",
     look: look({ lock: { "elk.direction": "RIGHT" }, guard: { "elk.direction": "RIGHT" } }),
   },
   { name: "delivery", about: "The life of one outbox row", look: look() },

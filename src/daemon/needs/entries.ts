@@ -92,8 +92,7 @@ export function connectionNeeds(connections: readonly ConnectionStatus[], nameOf
       return {
         kind: "connection",
         id: ["connection", channel, account].join(":"),
-        title:
-          `${account === "default" ? name : `${name}, account ${account},`} is ` + "disconnected",
+        title: `${account === "default" ? name : `${name}, account ${account},`} is disconnected`,
         meaning:
           `${errorOf(detail)}No messages received since ${momentOf(since)}. Fix its config and ` +
           "it reconnects by itself, or try again without a change.",

@@ -129,7 +129,12 @@ export const views: readonly View[] = [
       await heading("context.size")(page);
     },
   },
-  { name: "What-if of nothing", of: "calm", path: "/replay", reach: heading("No messages in that time") },
+  {
+    name: "What-if of nothing",
+    of: "calm",
+    path: "/replay",
+    reach: heading("No messages in that time"),
+  },
   {
     name: "Chat before the first line",
     of: "calm",

@@ -26,7 +26,7 @@ const because: Partial<Record<Rule, string>> = {
 
 const howToConnect = [
   "To connect a model, open the Setup page or run `earshot init`. Or put this into " +
-  "earshot.json5; any OpenAI-compatible server works, for example Ollama:",
+    "earshot.json5; any OpenAI-compatible server works, for example Ollama:",
   "",
   "```json5",
   "{ agents: { list: [ { id: 'main', driver: { kind: 'model', provider: 'openai-compatible',",
