@@ -88,9 +88,10 @@ export const sql = {
   putOutbox:
     "INSERT INTO outbox(id, conv, key, turn, idx, kind, state, created, due, attempts, doubts, " +
     "body, mids, error, sum) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) " +
-    "ON CONFLICT(id) DO UPDATE SET state = excluded.state, created = excluded.created, " +
-    "due = excluded.due, attempts = excluded.attempts, doubts = excluded.doubts, " +
-    "body = excluded.body, mids = excluded.mids, error = excluded.error, sum = excluded.sum",
+    "ON CONFLICT(id) DO UPDATE SET kind = excluded.kind, state = excluded.state, " +
+    "created = excluded.created, due = excluded.due, attempts = excluded.attempts, " +
+    "doubts = excluded.doubts, body = excluded.body, mids = excluded.mids, " +
+    "error = excluded.error, sum = excluded.sum",
   putDeadline:
     "INSERT INTO deadline(conv, id, at) VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET at = excluded.at",
   dropDeadline: "DELETE FROM deadline WHERE conv = ? AND id = ?",

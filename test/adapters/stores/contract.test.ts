@@ -182,6 +182,15 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     expect((await store.conversation(1))?.record).toBe("new");
   });
 
+  test("an outbox row that became another kind is read as it was written", async () => {
+    const store = await create();
+    const edit = row("t1:1", { kind: "edit", body: '{"edits":"t1:0"}' });
+    const message = { ...edit, kind: "reply", body: "{}", attempts: 1 } as const;
+    for (const written of [edit, message]) await store.commit([{ kind: "outbox", row: written }]);
+    expect(await store.outboxRow("t1:1")).toMatchObject(message);
+    expect(await store.outboxOpen()).toMatchObject([message]);
+  });
+
   test("replaces an outbox row by its id and lists the open ones, oldest first", async () => {
     const store = await create();
     const put = (written: OutboxRow) => store.commit([{ kind: "outbox", row: written }]);
