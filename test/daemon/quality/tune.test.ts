@@ -83,7 +83,7 @@ describe("on one room of 60 labels", () => {
     expect(written).toEqual({
       status: 0,
       stdout: before.stdout,
-      stderr: `earshot: ${config} is changed; the old one is ${config}.bak\n`,
+      stderr: `earshot: ${config} is changed; the old one is kept as ${config}.bak\n`,
     });
     expect(readFileSync(`${config}.bak`, "utf8")).toBe(text);
     expect(readFileSync(config, "utf8")).toContain("// ours");
@@ -118,7 +118,7 @@ describe("what it refuses", () => {
     [["--want", "precision"], "Expected precision=0.9"],
     [["--want", "recall=1.2"], "Expected precision=0.9"],
     [["--want", "f1", "--seed", "-1"], "Expected a whole number"],
-    [["--want", "f1", "--write"], "no config file is named"],
+    [["--want", "f1", "--write"], "no config file is given"],
     [[], "--want"],
   ])("a usage error: %j", (args, why) => {
     const { status, stdout, stderr } = earshot("tune", rooms, ...args);

@@ -1,6 +1,6 @@
 /** `earshot replay` and `earshot why` as a person and a program call them. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { fdatasyncSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -168,7 +168,11 @@ describe("earshot why", () => {
     "without a daemon the journal itself is read, and left as it was",
     async () => {
       const stateDir = mkdtempSync(join(folder, "state-"));
-      const store = await openSqliteStore({ path: join(stateDir, "earshot.db") });
+      // Simulated time does not wait for another thread's sync.
+      const store = await openSqliteStore({
+        path: join(stateDir, "earshot.db"),
+        syncFile: async (opened) => fdatasyncSync(opened),
+      });
       const scenario = scenarioOf(roomLines("sticky"), "sticky");
       const driver = createScriptedDriver() as AgentDriver;
       const config = scenarioConfig({

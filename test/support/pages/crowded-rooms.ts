@@ -76,7 +76,8 @@ async function talk({ say, ask }: LiveDaemon): Promise<void> {
     { chat: garden, author: pip, text: "Watered at six.", ...aside },
     { chat: garden, author: bo, text: "@Scout what do they need?", ...toScout },
   );
-  await until(({ credits }) => credits.length === 1);
+  // The credit is there before the turn has ended, and the next turn is meant below.
+  await until(({ credits, turn }) => credits.length === 1 && turn === null);
   const replyTo = { id: "m1", authorId: "ann", authorName: "Ann", text: "The beans are up." };
   await say({ chat: garden, author: bo, text: "@Scout and the peas?", replyTo, ...toScout });
   await until(({ turn }) => turn !== null);

@@ -31,7 +31,7 @@ export const sendSchema = z.strictObject({
   text: z
     .string()
     .max(limits.sendUnitsMax)
-    .refine((words) => words.trim() !== "", "words are expected"),
+    .refine((words) => words.trim() !== "", "expected some text"),
   turn: z
     .boolean()
     .default(false)
