@@ -106,10 +106,10 @@ export function createWebchat(ports: WebchatPorts): Webchat {
       if (why !== null) throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", why);
       const repliesToUs = replyTo !== null && chat.find("said", replyTo) !== null;
       // A repeated message is not accepted again, whatever happened to its files.
-      const attachments = chat.find("taken", id) === null ? await uploads.send(ids, id) : [];
+      const repeated = chat.find("taken", id);
+      const attachments = repeated === null ? await uploads.send(ids, id) : [];
       const message = messageOf({ id, text, replyTo, repliesToUs, attachments });
       await ports.runtime.ingest(channel, account, [{ type: "message", message }]);
-      const repeated = chat.find("taken", id);
       await pages.refresh();
       // A repeated message is an old entry, which its page has to receive again.
       if (repeated !== null && repeated.n <= session.sentTo)
