@@ -82,11 +82,13 @@ function formatReaction({
 
 function formatMessage(message: InLine["in"]): string {
   const { id, author, text = "", mentions = [], replyTo, thread, chat } = message;
-  const mentioned = mentions.map(({ id, isSelf }) => (isSelf ? "us" : id));
+  const mentioned = mentions.map(({ id, isSelf }) => (isSelf ? "the agent" : id));
   const marks = [
     mentioned.length === 0 ? "" : `mentions ${mentioned.map((id) => oneLine(id)).join(", ")}`,
     message.mentionsEveryone ? "mentions everyone" : "",
-    replyTo ? `replies to ${replyTo.authorIsSelf ? "us" : oneLine(replyTo.authorId ?? "?")}` : "",
+    replyTo
+      ? `replies to ${replyTo.authorIsSelf ? "the agent" : oneLine(replyTo.authorId ?? "?")}`
+      : "",
     thread ? `in thread ${oneLine(thread.id)}` : "",
     chat.kind === "direct" ? "directly" : "",
   ].filter((mark) => mark !== "");

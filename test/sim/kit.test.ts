@@ -86,7 +86,7 @@ describe("generated rooms", () => {
     const [, first, second, ...rest] = `${room}`.split("\n");
     expect(first).toMatch(/^ +1:01\.001 {2}m1 ann: “a.*b c.*d”$/u);
     expect(first).not.toMatch(/[\p{Cc}\p{Bidi_C}]/u);
-    expect(second).toMatch(/^ +1:01:01\.000 {2}m2 rex \(bot\): “x+…?”, mentions us$/u);
+    expect(second).toMatch(/^ +1:01:01\.000 {2}m2 rex \(bot\): “x+…?”, mentions the agent$/u);
     expect(second?.length).toBeLessThan(200);
     expect(rest).toEqual([""]);
   });

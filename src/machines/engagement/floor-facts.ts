@@ -59,21 +59,21 @@ const writingSeconds = (one: FloorCase) =>
 const lines = (count: number) => (count === 1 ? "1 line" : `${count} lines`);
 const ago = (seconds: number) =>
   seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
-const since = ({ row }: FloorCase) => (row.answered ? "our answer" : "their call");
+const since = ({ row }: FloorCase) => (row.answered ? "the agent's answer" : "their call");
 
 /** In the order in which they are shown. */
 export const floorFacts: Readonly<Record<FloorFactName, Measure>> = {
   first: {
     value: (one) => bit(isFirst(one)),
-    say: ({ who }) => `first line of ${who} since our answer`,
+    say: ({ who }) => `first line from ${who} since the agent's answer`,
   },
   waiting: {
     value: ({ row }) => bit(!row.answered),
-    say: ({ who }) => `${who} has called us and has no answer yet`,
+    say: ({ who }) => `${who} called the agent and has no answer yet`,
   },
   othersFirst: {
     value: (one) => (isFirst(one) ? othersOf(one) : 0),
-    say: (one) => `${lines(one.others)} by others since our answer`,
+    say: (one) => `${lines(one.others)} by others since the agent's answer`,
   },
   othersLater: {
     value: (one) => (isFirst(one) ? 0 : othersOf(one)),
@@ -81,11 +81,11 @@ export const floorFacts: Readonly<Record<FloorFactName, Measure>> = {
   },
   addressedMinute: {
     value: (one) => bit(isAddressedFor(one, 60)),
-    say: ({ who }) => `somebody addressed ${who} within a minute`,
+    say: ({ who }) => `someone addressed ${who} within a minute`,
   },
   addressedFive: {
     value: (one) => bit(isAddressedFor(one, 300)),
-    say: ({ who }) => `somebody addressed ${who} within five minutes`,
+    say: ({ who }) => `someone addressed ${who} within five minutes`,
   },
   addressed: {
     value: ({ row }) => most(row.addressed, 3),
@@ -93,7 +93,7 @@ export const floorFacts: Readonly<Record<FloorFactName, Measure>> = {
   },
   quiet: {
     value: (one) => Math.log1p(most(secondsSince(one, one.spokeAt), quietMax)),
-    say: (one) => `we last spoke ${ago(secondsSince(one, one.spokeAt))} ago`,
+    say: (one) => `the agent last spoke ${ago(secondsSince(one, one.spokeAt))} ago`,
   },
   pace: {
     value: (one) => most(one.length / (writingSeconds(one) + 0.5), 30) / 10,
@@ -101,19 +101,19 @@ export const floorFacts: Readonly<Record<FloorFactName, Measure>> = {
   },
   own: {
     value: ({ row }) => most(row.own, 4),
-    say: (one) => `${lines(one.row.own)} of ${one.who} since ${since(one)}`,
+    say: (one) => `${lines(one.row.own)} from ${one.who} since ${since(one)}`,
   },
   elsewhere: {
     value: ({ row }) => most(row.elsewhere, 3),
-    say: ({ row }) => `of these to somebody else: ${row.elsewhere}`,
+    say: ({ row }) => `of these to someone else: ${row.elsewhere}`,
   },
   lastEngaged: {
     value: ({ row }) => bit(row.lastAt > 0 && row.last === "engaged"),
-    say: () => "the line before engaged us",
+    say: () => "the line before engaged the agent",
   },
   lastElsewhere: {
     value: ({ row }) => bit(row.lastAt > 0 && row.last === "elsewhere"),
-    say: () => "the line before was to somebody else",
+    say: () => "the line before was to someone else",
   },
   soon: {
     value: (one) => bit(isSoon(one)),
@@ -121,11 +121,11 @@ export const floorFacts: Readonly<Record<FloorFactName, Measure>> = {
   },
   flow: {
     value: (one) => bit(isSoon(one) && one.row.last === "engaged"),
-    say: () => "goes on at once after a line that engaged us",
+    say: () => "follows at once a line that engaged the agent",
   },
   talks: {
     value: (one) => most(one.talks, 4),
-    say: (one) => `others we have talked with in five minutes: ${one.talks}`,
+    say: (one) => `others the agent talked with in five minutes: ${one.talks}`,
   },
   exchanges: {
     value: ({ row }) => most(row.exchanges, 4),
@@ -134,24 +134,24 @@ export const floorFacts: Readonly<Record<FloorFactName, Measure>> = {
   habit: {
     value: ({ row: { calls, plain } }) => (calls + 1) / (calls + plain + 2),
     say: ({ who, row: { calls, plain } }) =>
-      `${who} named us in ${calls} of ${calls + plain} lines before`,
+      `${who} named the agent in ${calls} of ${calls + plain} lines before`,
   },
   asked: {
     value: (one) => bit(isFirst(one) && one.row.asked),
-    say: () => "our answer was a question",
+    say: () => "the agent's answer was a question",
   },
   named: {
     value: ({ row }) => bit(row.named),
-    say: ({ who }) => `our answer named ${who}`,
+    say: ({ who }) => `the agent's answer named ${who}`,
   },
   shared: {
     value: (one) => most(sharedWords(one), 3),
-    say: (one) => `words shared with our answer: ${sharedWords(one)}`,
+    say: (one) => `words shared with the agent's answer: ${sharedWords(one)}`,
   },
-  name: { value: ({ hasName }) => bit(hasName), say: () => "contains a name of ours" },
+  name: { value: ({ hasName }) => bit(hasName), say: () => "contains a name of the agent" },
   namesOther: {
     value: ({ namesOther }) => bit(namesOther),
-    say: () => "contains the name of somebody else here",
+    say: () => "contains the name of someone else here",
   },
   acknowledges: {
     value: ({ words }) => bit(words.acknowledges),
@@ -179,7 +179,7 @@ export function floorProbability(one: FloorCase): number {
 
 /** The facts that count, each with its share in log-odds; the first is where every line starts. */
 export function floorShares(one: FloorCase): readonly FloorFact[] {
-  const found: FloorFact[] = [{ fact: "any line of somebody we talk with", share: start }];
+  const found: FloorFact[] = [{ fact: "any line from someone the agent talks with", share: start }];
   for (const { value, say, weight } of terms) {
     const share = weight * value(one);
     if (share !== 0) found.push({ fact: say(one), share: Math.round(share * 100) / 100 });

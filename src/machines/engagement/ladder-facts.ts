@@ -26,13 +26,13 @@ function clockTime(ms: number): string {
 
 function mentions(one: LadderCase): string {
   const { mentionsSelf, mentionsOthers } = one.input.message;
-  if (mentionsSelf) return "mentions us";
+  if (mentionsSelf) return "mentions the agent";
   return mentionsOthers ? "mentions someone else only" : "mentions nobody";
 }
 
 function parent(one: LadderCase): string {
   const { repliesToSelf, repliesToOther } = one.input.message;
-  if (repliesToSelf) return "replies to us";
+  if (repliesToSelf) return "replies to the agent";
   if (!repliesToOther) return "not a reply to anyone known";
   return one.input.room.botInThread
     ? "replies to someone else, where we take part"
@@ -84,11 +84,11 @@ export const sticky: Fact = (one) => {
   return `credit of ${authorName(one)}, ${clockTime(left)} left`;
 };
 
-/** "2 lines by others since our answer, Ann was addressed by others: 0.71, needs 0.40" */
+/** "2 lines by others since the agent's answer, Ann was addressed by others: 0.71, needs 0.40" */
 function floor(one: LadderCase): string {
   const { row, others, who } = floorCaseOf(one);
   const counted = others === 1 ? "1 line by others" : `${others} lines by others`;
-  const since = row.answered ? "our answer" : "their call";
+  const since = row.answered ? "the agent's answer" : "their call";
   const addressed = row.addressed === 0 ? `nobody addressed ${who}` : `others addressed ${who}`;
   const share = `${one.probability.toFixed(2)}, needs ${one.threshold.toFixed(2)}`;
   return `${counted} since ${since}, ${addressed}: ${share}`;
@@ -103,7 +103,7 @@ export const stickyShares = (one: LadderCase): readonly FloorFact[] | undefined 
 export const alias: Fact = (one) => {
   const { aliases } = one.input.rules;
   if (one.alias !== -1) return `contains “${oneLine(aliases[one.alias] ?? "")}”`;
-  return aliases.length === 0 ? "no name is configured" : "no name of ours in the text";
+  return aliases.length === 0 ? "no name is configured" : "no name of the agent in the text";
 };
 
 export const mentionsOthers: Fact = mentions;
@@ -112,10 +112,10 @@ export const namesPeerBot: Fact = named;
 
 export const threadUnknown: Fact = (one, matched) => {
   const { message, room } = one.input;
-  if (matched) return "a thread we have not spoken in, and who reads it is not known";
+  if (matched) return "a thread the agent has not spoken in, and who reads it is not known";
   if (!message.inThread) return "not in a thread";
   if (message.isDirect) return "a direct chat";
-  return room.botInThread ? "we have spoken in this thread" : "member list: 1 person at most";
+  return room.botInThread ? "the agent has spoken in this thread" : "member list: 1 person at most";
 };
 
 export const soloHuman: Fact = (one) =>

@@ -155,7 +155,7 @@ describe("facts say what was found", () => {
       reply: "not a reply to anyone known",
       "addressed-elsewhere": "no live credit for Ann",
       sticky: "no live credit for Ann",
-      alias: "no name of ours in the text",
+      alias: "no name of the agent in the text",
       "mentions-others": "mentions nobody",
       "reply-to-other": "not a reply to anyone known",
       "names-peer-bot": "names no other bot",
