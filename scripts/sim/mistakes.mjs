@@ -83,13 +83,6 @@ export const mistakes = [
     instead: '"WHERE conv = ?4 AND record_seq <= ?2"',
   },
   {
-    name: "retries-change-the-order",
-    what: "what a failed commit held is tried again behind what came after it",
-    file: "src/actors/journal/journal.ts",
-    line: "const waiting = [...jobs, ...queue.splice(0)];",
-    instead: "const waiting = [...queue.splice(0), ...jobs];",
-  },
-  {
     name: "doubts-are-sent-again-and-again",
     what: "a send without an answer is repeated more than once",
     file: "src/actors/outbox/doubts.ts",
