@@ -180,7 +180,7 @@ export const onChannels = [
         'EARSHOT_STATE_DIR="$(mktemp -d)" IRC_HOST=127.0.0.1 IRC_PORT=$(cat irc-port) IRC_TLS=false',
       ],
     ],
-    finds: [[/add irc/u, [/the bot is scout/u, /#coffee/u, /wrote /u]]],
+    finds: [[/add irc/u, [/Connected as scout/u, /#coffee/u, /wrote /u]]],
   },
   {
     path: "docs/guide/turns.md",
