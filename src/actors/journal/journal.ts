@@ -196,7 +196,7 @@ export function createJournal(ports: JournalPorts): Journal {
   function settle(jobs: readonly Job[], numbers: readonly number[], synced: () => void): void {
     const entries: HostEntry[] = [];
     let at = 0;
-    const answers = jobs.map((job) => {
+    const answered = jobs.map((job) => {
       const answer = numbers.slice(at, at + job.events.length);
       at += job.events.length + job.writes.length;
       job.events.forEach((event, index) => {
@@ -204,26 +204,24 @@ export function createJournal(ports: JournalPorts): Journal {
         lastSeq = Math.max(lastSeq, seq);
         if (seq > 0 && event.write.code === undefined) entries.push(entryOf(event, seq));
       });
-      return answer;
+      return { job, done: () => job.done(answer) };
     });
     if (entries.length > 0) ports.startGate.pass(entries);
-    const waiting: Job[] = [];
-    const done = (job: Job) => job.done(answers[jobs.indexOf(job)] as readonly number[]);
-    for (const job of jobs)
-      if (isPending(job)) waiting.push(job);
-      else done(job);
+    const waiting = answered.filter(({ job }) => isPending(job));
+    for (const { job, done } of answered) if (!isPending(job)) done();
     if (waiting.length === 0) {
       syncLater();
       return;
     }
-    const failed = (error: EarshotError) => {
-      for (const job of waiting) job.failed(error);
-    };
-    const settled = () => {
-      synced();
-      for (const job of waiting) done(job);
-    };
-    written.push({ done: settled, failed });
+    written.push({
+      done() {
+        synced();
+        for (const { done } of waiting) done();
+      },
+      failed(error) {
+        for (const { job } of waiting) job.failed(error);
+      },
+    });
     void sync();
   }
 
