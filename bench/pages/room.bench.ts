@@ -117,7 +117,7 @@ async function loadAll(page: Page): Promise<void> {
     const box = document.querySelector(".talk-scroll");
     const look = () => {
       box.scrollTop = 0;
-      if (document.querySelector(".begin").textContent.startsWith("The beginning")) done();
+      if (document.querySelector(".begin").dataset.older === "none") done();
       else requestAnimationFrame(look);
     };
     look();

@@ -54,7 +54,7 @@ export function TranscriptPane(props: TranscriptPaneProps) {
     <section class="col talk-col" aria-label="Transcript">
       <div class="talk-scroll" ref={list.box}>
         <div class="talk">
-          <p class="begin">
+          <p class="begin" data-older={older === null ? "none" : "some"}>
             {older === null ? "Start of the journal" : "Scroll up to load older messages"}
           </p>
           <div
