@@ -7,16 +7,15 @@ import { openAccessStore } from "../../../src/actors/access/access-store.ts";
 import { createWaiters } from "../../../src/actors/effects/decision-waiters.ts";
 import { createIngress } from "../../../src/actors/ingress/ingress.ts";
 import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
-import { createJournal } from "../../../src/actors/journal/journal.ts";
 import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { Backpressure } from "../../../src/actors/supervisor/backpressure.ts";
-import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createRandom } from "../../../src/adapters/system/ids.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
+import { createTestJournal } from "../../support/runtime/test-journal.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const ticks = async () => {
@@ -61,16 +60,7 @@ async function intake(size: number) {
   const { configs } = await openConfigs(store, parseConfig({}));
   const log = () => undefined;
   const events = createRuntimeEvents(log);
-  const journal = createJournal({
-    clock,
-    scheduler: eventLoop,
-    log,
-    store,
-    events,
-    startGate: { pass: () => undefined },
-    onHealth: () => undefined,
-    lastSeq: 0,
-  });
+  const journal = createTestJournal({ clock, store, events });
   const ingress = createIngress({
     clock,
     log,

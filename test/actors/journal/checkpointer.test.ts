@@ -6,25 +6,15 @@
 import { expect, test } from "vitest";
 import { createCheckpointer } from "../../../src/actors/journal/checkpointer.ts";
 import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
-import { createJournal } from "../../../src/actors/journal/journal.ts";
-import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
+import { createTestJournal } from "../../support/runtime/test-journal.ts";
 import { World } from "../../support/runtime/world.ts";
 
 async function checkpointerOf(world: World) {
   const config = scenarioConfig({ agents: { defaults: { driver: { kind: "scripted" } } } });
   const { clock, store } = world;
-  const journal = createJournal({
-    lastSeq: 0,
-    clock,
-    scheduler: eventLoop,
-    store,
-    log: () => undefined,
-    events: createRuntimeEvents(() => undefined),
-    startGate: { pass: () => undefined },
-    onHealth: () => undefined,
-  });
+  const journal = createTestJournal({ clock, store });
   const { configs } = await openConfigs(store, config);
   return createCheckpointer({
     clock,

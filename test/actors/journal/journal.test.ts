@@ -1,14 +1,12 @@
 /** The journal: one commit for many callers, order, and what happens while the store fails. */
 
 import { expect, test } from "vitest";
-import { createJournal } from "../../../src/actors/journal/journal.ts";
 import { conversationOf, decodeEvent, newEvent } from "../../../src/actors/protocol/event-codec.ts";
 import type { HostEntry } from "../../../src/actors/protocol/host-protocol.ts";
-import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
-import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import type { EarshotError } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
+import { createTestJournal } from "../../support/runtime/test-journal.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const room = conversationOf("agent:main:telegram:group:1");
@@ -21,13 +19,9 @@ function world() {
   const clock = new SimulatedClock();
   const committed: HostEntry[] = [];
   const health: (string | null)[] = [];
-  const journal = createJournal({
-    lastSeq: 0,
+  const journal = createTestJournal({
     clock,
-    scheduler: eventLoop,
     store,
-    log: () => undefined,
-    events: createRuntimeEvents(() => undefined),
     startGate: { pass: (entries) => void committed.push(...entries) },
     onHealth: (error: EarshotError | null) => health.push(error?.code ?? null),
   });

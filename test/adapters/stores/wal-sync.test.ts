@@ -6,15 +6,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createJournal } from "../../../src/actors/journal/journal.ts";
 import { conversationOf, newEvent } from "../../../src/actors/protocol/event-codec.ts";
 import type { HostEntry } from "../../../src/actors/protocol/host-protocol.ts";
-import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
-import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { loadDriver } from "../../../src/adapters/stores/sqlite-driver.ts";
 import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import type { StoreWrite } from "../../../src/domain/ports/index.ts";
+import { createTestJournal } from "../../support/runtime/test-journal.ts";
 
 const meta = (name: string): StoreWrite[] => [{ kind: "meta", name, value: name }];
 const room = conversationOf("agent:main:telegram:group:1");
@@ -109,13 +107,9 @@ test("the journal keeps what was written before a failed sync, and passes each e
   const clock = new SimulatedClock();
   const passed: HostEntry[] = [];
   const health: (string | null)[] = [];
-  const journal = createJournal({
-    lastSeq: 0,
+  const journal = createTestJournal({
     clock,
-    scheduler: eventLoop,
     store,
-    log: () => undefined,
-    events: createRuntimeEvents(() => undefined),
     startGate: { pass: (entries) => void passed.push(...entries) },
     onHealth: (error) => health.push(error?.code ?? null),
   });
@@ -142,16 +136,7 @@ test("the journal keeps what was written before a failed sync, and passes each e
 test("what nobody waits for is synced a little later", async () => {
   const { store, syncs } = await world();
   const clock = new SimulatedClock();
-  const journal = createJournal({
-    lastSeq: 0,
-    clock,
-    scheduler: eventLoop,
-    store,
-    log: () => undefined,
-    events: createRuntimeEvents(() => undefined),
-    startGate: { pass: () => undefined },
-    onHealth: () => undefined,
-  });
+  const journal = createTestJournal({ clock, store });
   await journal.append([event("a")], [], "ordered");
   expect(syncs).toHaveLength(0);
   clock.advanceTo(100);

@@ -39,3 +39,21 @@ export const canary = "canary-7b1e9f";
 
 export const frames = (...texts: readonly string[]): Frames =>
   texts.map((text) => Buffer.from(text));
+
+/** A frame for each value, as JSON. */
+export const jsonFrames = (...values: readonly unknown[]): Frames =>
+  frames(...values.map((value) => JSON.stringify(value)));
+
+/** A value of each frame that is JSON. */
+export const jsonIn = (lines: Frames): readonly unknown[] =>
+  lines.flatMap((line) => {
+    try {
+      return [JSON.parse(line.toString("utf8"))];
+    } catch (error) {
+      if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
+      return [];
+    }
+  });
+
+/** Of a parser that refuses nothing: what it cannot read is passed over. */
+export const refusesNothing = (): boolean => false;

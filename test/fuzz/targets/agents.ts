@@ -13,22 +13,17 @@ import { eventsOf } from "../../../src/adapters/agents/webhook/answer.ts";
 import { encodeVerdict } from "../../../src/domain/decision.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
 import type { Frames } from "../harness/mutate.ts";
-import { canary, frames, type Target } from "../harness/target.ts";
+import {
+  canary,
+  frames,
+  jsonFrames,
+  jsonIn,
+  refusesNothing,
+  type Target,
+} from "../harness/target.ts";
 
-const json = (...values: readonly unknown[]) =>
-  frames(...values.map((value) => JSON.stringify(value)));
 const refusesWith = (code: string) => (error: unknown) =>
   error instanceof EarshotError && error.code === code;
-const never = () => false;
-const values = (lines: Frames): readonly unknown[] =>
-  lines.flatMap((line) => {
-    try {
-      return [JSON.parse(line.toString("utf8"))];
-    } catch (error) {
-      if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
-      return [];
-    }
-  });
 
 /** The bytes of the frames, a line each, in chunks that end anywhere. */
 async function* chunksOf(lines: Frames): AsyncGenerator<Uint8Array> {
@@ -58,7 +53,7 @@ const events = [
 const command: Target = {
   name: "command-agent",
   claim: "a program's lines are events, or EAR_AGENT_FAILED that quotes the line",
-  seeds: [{ name: "lines", frames: json(...events) }],
+  seeds: [{ name: "lines", frames: jsonFrames(...events) }],
   async read(lines) {
     const read: unknown[] = [];
     for await (const line of linesOf(chunksOf(lines)))
@@ -81,9 +76,9 @@ const webhookAgents: readonly Target[] = [
   answers(
     "webhook-agent-json",
     "application/json",
-    json({ text: "hello", react: "👍", disengage: true, events }),
+    jsonFrames({ text: "hello", react: "👍", disengage: true, events }),
   ),
-  answers("webhook-agent-lines", "application/x-ndjson", json(...events)),
+  answers("webhook-agent-lines", "application/x-ndjson", jsonFrames(...events)),
   answers(
     "webhook-agent-sse",
     "text/event-stream",
@@ -103,7 +98,7 @@ const results: Target = {
   seeds: [
     {
       name: "answer",
-      frames: json({
+      frames: jsonFrames({
         id: 1,
         epoch: 3,
         codes: [verdict],
@@ -119,12 +114,12 @@ const results: Target = {
     },
   ],
   read: (lines, log) =>
-    values(lines).map((value) => {
+    jsonIn(lines).map((value) => {
       const problem = resultProblem(value, asked);
       if (problem !== null) log("error", "host.refused", { problem });
       return problem;
     }),
-  refuses: never,
+  refuses: refusesNothing,
 };
 
 const turn = { conv: 7, key: "agent:main:main", turnId: "t1" };
@@ -140,7 +135,7 @@ const calls: Target = {
   seeds: [
     {
       name: "calls",
-      frames: json(
+      frames: jsonFrames(
         [
           reported({ type: "agent.started", attempt: 0 }),
           reported({ type: "agent.text", index: 0, from: 0, to: 2, text: "hi", mentions: ["a"] }),
@@ -170,7 +165,7 @@ const calls: Target = {
       } as unknown as HostEvents,
       (problem) => log("error", "host.refused", { problem }),
     );
-    const [reports, delta, draft, inspected, question, line] = values(lines) as never[];
+    const [reports, delta, draft, inspected, question, line] = jsonIn(lines) as never[];
     if (reports !== undefined) guarded.onReports(reports);
     if (delta !== undefined) guarded.onDelta(delta);
     if (draft !== undefined) guarded.onDraft(draft);
@@ -179,7 +174,7 @@ const calls: Target = {
     if (Array.isArray(line)) guarded.onLog(...(line as Parameters<HostEvents["onLog"]>));
     return heard;
   },
-  refuses: never,
+  refuses: refusesNothing,
 };
 
 const stored: Target = {
@@ -188,7 +183,7 @@ const stored: Target = {
   seeds: [
     {
       name: "rows",
-      frames: json(
+      frames: jsonFrames(
         { type: "message.received", at: 1, seq: 0, message: { id: "1", text: "hello" } },
         {
           type: "agent.reported",

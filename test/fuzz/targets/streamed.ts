@@ -27,23 +27,8 @@ import { eventOf as xmppEvent } from "../../../src/adapters/channels/xmpp/normal
 import { spaces } from "../../../src/adapters/channels/xmpp/spaces.ts";
 import { readMessage } from "../../../src/adapters/channels/xmpp/wire.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
-import type { Frames } from "../harness/mutate.ts";
-import { frames, type Target } from "../harness/target.ts";
+import { frames, jsonFrames, jsonIn, refusesNothing, type Target } from "../harness/target.ts";
 
-const json = (...values: readonly unknown[]) =>
-  frames(...values.map((value) => JSON.stringify(value)));
-/** A value of each frame that is JSON. */
-const values = (lines: Frames): readonly unknown[] =>
-  lines.flatMap((line) => {
-    try {
-      return [JSON.parse(line.toString("utf8"))];
-    } catch (error) {
-      if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error;
-      return [];
-    }
-  });
-/** Nothing is refused: what cannot be read is passed over. */
-const never = () => false;
 /** The platform answers no question. */
 const silent = async (): Promise<never> => {
   throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "Cannot ask: it does not answer");
@@ -96,7 +81,7 @@ const signal: Target = {
     const names = new SignalNames("+4915", "Scout");
     return lines.flatMap((line) =>
       [...parser.push(line), ...parser.push(Buffer.from("\n"))].flatMap(({ data }) =>
-        values(frames(data)).map((value) => {
+        jsonIn(frames(data)).map((value) => {
           const received = signalSchema.safeParse(value).data;
           if (received?.envelope == null) return null;
           return signalEvent(received.envelope, { account: "default", names });
@@ -104,7 +89,7 @@ const signal: Target = {
       ),
     );
   },
-  refuses: never,
+  refuses: refusesNothing,
 };
 
 const irc: Target = {
@@ -140,7 +125,7 @@ const irc: Target = {
       return messageOf(line, receiver, 1_700_000_000_000);
     });
   },
-  refuses: never,
+  refuses: refusesNothing,
 };
 
 type Stanza = readonly [unknown, unknown, ...unknown[]];
@@ -164,7 +149,7 @@ const xmpp: Target = {
   seeds: [
     {
       name: "stanzas",
-      frames: json(
+      frames: jsonFrames(
         [
           ...["message", { type: "groupchat", from: `${kitchen}/ann`, id: "1" }],
           ["body", {}, "> hi\nscout: hello"],
@@ -211,13 +196,13 @@ const xmpp: Target = {
       chats,
       nextId: () => String(++given),
     };
-    return values(lines).map((value) => {
+    return jsonIn(lines).map((value) => {
       const element = elementOf(value);
       const message = element === null ? null : readMessage(element);
       return message && xmppEvent(message, receiver, { archiveId: null, isPast: false });
     });
   },
-  refuses: never,
+  refuses: refusesNothing,
 };
 
 const matrixBase = {
@@ -231,7 +216,7 @@ const matrix: Target = {
   seeds: [
     {
       name: "events",
-      frames: json(
+      frames: jsonFrames(
         {
           ...matrixBase,
           type: "m.room.message",
@@ -285,13 +270,13 @@ const matrix: Target = {
     const rooms = new MatrixRooms();
     const receiver = { account: "default", rooms, fetch: async () => null };
     const events: unknown[] = [];
-    for (const value of values(lines)) {
+    for (const value of jsonIn(lines)) {
       const { data } = matrixSchema.safeParse(value);
       if (data !== undefined) events.push(await matrixEvent(data, "!r:x.example", receiver));
     }
     return events;
   },
-  refuses: never,
+  refuses: refusesNothing,
 };
 
 const discordUser = { id: "100000000000000001", username: "ann", global_name: "Ann" };
@@ -322,7 +307,7 @@ const discord: Target = {
   seeds: [
     {
       name: "dispatches",
-      frames: json(
+      frames: jsonFrames(
         {
           op: 0,
           s: 1,
@@ -370,7 +355,7 @@ const discord: Target = {
       signal: new AbortController().signal,
     };
     const events: unknown[] = [];
-    for (const value of values(lines)) {
+    for (const value of jsonIn(lines)) {
       const { data } = dispatchSchema.safeParse(value);
       if (data !== undefined) events.push(await discordEvents(data, "session", options));
     }
@@ -399,7 +384,7 @@ const slack: Target = {
   seeds: [
     {
       name: "payloads",
-      frames: json(
+      frames: jsonFrames(
         slackPost({
           ...slackSaid,
           thread_ts: "1700000000.000000",
@@ -455,7 +440,7 @@ const slack: Target = {
       signal: new AbortController().signal,
     };
     const events: unknown[] = [];
-    for (const value of values(lines)) {
+    for (const value of jsonIn(lines)) {
       const { data } = eventCallbackSchema.safeParse(value);
       if (data !== undefined) events.push(await slackEvents(data.event, receiver));
     }

@@ -178,12 +178,12 @@ export class LinkedStore {
 
   /** Keeps what was sent, for devices that ask for it again. */
   rememberSent(id: string, message: Uint8Array): void {
-    this.#write(() => {
-      this.#use("INSERT OR REPLACE INTO sent (id, message) VALUES (?, ?)").run(id, base64(message));
-      this.#use("DELETE FROM sent WHERE seq <= (SELECT max(seq) FROM sent) - ?").run(
-        limits.linkedSentMax,
-      );
-    });
+    this.#keep(
+      "INSERT OR REPLACE INTO sent (id, message) VALUES (?, ?)",
+      [id, base64(message)],
+      "DELETE FROM sent WHERE seq <= (SELECT max(seq) FROM sent) - ?",
+      limits.linkedSentMax,
+    );
   }
 
   sent(id: string): Buffer | null {
@@ -195,15 +195,12 @@ export class LinkedStore {
 
   /** Keeps where a file is, and its key; the first one of an id is kept. */
   rememberFile(id: string, file: object): void {
-    this.#write(() => {
-      this.#use("INSERT OR IGNORE INTO file (id, file) VALUES (?, ?)").run(
-        id,
-        JSON.stringify(file),
-      );
-      this.#use("DELETE FROM file WHERE seq <= (SELECT max(seq) FROM file) - ?").run(
-        limits.linkedFilesMax,
-      );
-    });
+    this.#keep(
+      "INSERT OR IGNORE INTO file (id, file) VALUES (?, ?)",
+      [id, JSON.stringify(file)],
+      "DELETE FROM file WHERE seq <= (SELECT max(seq) FROM file) - ?",
+      limits.linkedFilesMax,
+    );
   }
 
   file(id: string): unknown {
@@ -215,15 +212,12 @@ export class LinkedStore {
 
   /** Keeps who has written a message, for replies, edits and reactions to it. */
   rememberHeard(place: string, heard: Heard): void {
-    this.#write(() => {
-      this.#use("INSERT OR REPLACE INTO heard (place, heard) VALUES (?, ?)").run(
-        place,
-        JSON.stringify(heard),
-      );
-      this.#use("DELETE FROM heard WHERE seq <= (SELECT max(seq) FROM heard) - ?").run(
-        limits.linkedHeardMax,
-      );
-    });
+    this.#keep(
+      "INSERT OR REPLACE INTO heard (place, heard) VALUES (?, ?)",
+      [place, JSON.stringify(heard)],
+      "DELETE FROM heard WHERE seq <= (SELECT max(seq) FROM heard) - ?",
+      limits.linkedHeardMax,
+    );
   }
 
   heard(place: string): Heard | null {
@@ -253,6 +247,14 @@ export class LinkedStore {
       | { id: string }
       | undefined;
     return row?.id ?? null;
+  }
+
+  /** Inserts a row, and deletes what is more than `max` rows older. */
+  #keep(insert: string, row: readonly string[], prune: string, max: number): void {
+    this.#write(() => {
+      this.#use(insert).run(...row);
+      this.#use(prune).run(max);
+    });
   }
 
   #receive(digest: string, { node, plain }: Received): void {

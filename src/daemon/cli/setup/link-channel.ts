@@ -40,7 +40,7 @@ const help: HelpText = {
     ["earshot channels link whatsapp-linked --account work", "another account of the config"],
   ],
   exits:
-    "0 linked, 1 not confirmed, or confirmed by another number, 2 bad use, or it is linked already.",
+    "0 linked, 1 not confirmed, or confirmed by another number, 2 usage error, or it is linked already.",
 };
 
 /** Adds `link` to `earshot channels`. */

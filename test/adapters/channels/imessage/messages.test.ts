@@ -17,41 +17,24 @@ import {
   createHeard,
   eventOf,
 } from "../../../../src/adapters/channels/imessage/normalise.ts";
-import {
-  deletionSchema,
-  editSchema,
-  inboundSchema,
-  reactionSchema,
-} from "../../../../src/domain/message.ts";
-import type { ChannelEvent } from "../../../../src/domain/ports/index.ts";
+import { checkedEvent } from "../../../support/every-channel/checked-event.ts";
 
 const ann = "+4930111111";
 const sentAt = Date.UTC(2026, 10, 25, 8, 30);
-
-/** Every event has the one form. */
-function checked(event: ChannelEvent | null): ChannelEvent | null {
-  if (event?.type === "message") expect(inboundSchema.parse(event.message)).toEqual(event.message);
-  if (event?.type === "edit") expect(editSchema.parse(event.edit)).toEqual(event.edit);
-  if (event?.type === "delete")
-    expect(deletionSchema.parse(event.deletion)).toEqual(event.deletion);
-  if (event?.type === "reaction")
-    expect(reactionSchema.parse(event.reaction)).toEqual(event.reaction);
-  return event;
-}
 
 /** What an account hears with BlueBubbles: by asking, and what its webhook posts. */
 function bubbles() {
   const receiver = { account: "default", heard: createHeard() };
   const read = (payload: object) => bubblesRow(bubblesSchema.parse(payload));
   return {
-    hear: (payload: object) => checked(eventOf(read(payload), receiver)),
-    posted: (payload: object) => checked(changeOf(read(payload), receiver)),
+    hear: (payload: object) => checkedEvent(eventOf(read(payload), receiver)),
+    posted: (payload: object) => checkedEvent(changeOf(read(payload), receiver)),
   };
 }
 
 function imsg() {
   const receiver = { account: "default", heard: createHeard() };
-  return (payload: object) => checked(eventOf(imsgRow(imsgSchema.parse(payload)), receiver));
+  return (payload: object) => checkedEvent(eventOf(imsgRow(imsgSchema.parse(payload)), receiver));
 }
 
 const handle = {

@@ -6,12 +6,7 @@ import { expect, test } from "vitest";
 import { eventOf } from "../../../../src/adapters/channels/matrix/normalise.ts";
 import { MatrixRooms } from "../../../../src/adapters/channels/matrix/rooms.ts";
 import { eventSchema } from "../../../../src/adapters/channels/matrix/wire.ts";
-import {
-  deletionSchema,
-  editSchema,
-  inboundSchema,
-  reactionSchema,
-} from "../../../../src/domain/message.ts";
+import { checkedEvent } from "../../../support/every-channel/checked-event.ts";
 
 const room = "!kitchen:hs.test";
 const self = "@scout:hs.test";
@@ -43,14 +38,7 @@ function reader(stored: Readonly<Record<string, object>> = {}) {
   };
   const read = async (event: object) => {
     const found = await eventOf(eventSchema.parse(event), room, receiver);
-    if (found?.type === "message")
-      expect(inboundSchema.parse(found.message)).toEqual(found.message);
-    if (found?.type === "edit") expect(editSchema.parse(found.edit)).toEqual(found.edit);
-    if (found?.type === "delete")
-      expect(deletionSchema.parse(found.deletion)).toEqual(found.deletion);
-    if (found?.type === "reaction")
-      expect(reactionSchema.parse(found.reaction)).toEqual(found.reaction);
-    return found;
+    return checkedEvent(found);
   };
   return { read, rooms, asked };
 }

@@ -6,12 +6,7 @@ import { expect, test } from "vitest";
 import { SignalNames } from "../../../../src/adapters/channels/signal/names.ts";
 import { eventOf } from "../../../../src/adapters/channels/signal/normalise.ts";
 import { eventSchema } from "../../../../src/adapters/channels/signal/wire.ts";
-import {
-  deletionSchema,
-  editSchema,
-  inboundSchema,
-  reactionSchema,
-} from "../../../../src/domain/message.ts";
+import { checkedEvent } from "../../../support/every-channel/checked-event.ts";
 
 const self = "+4930555000111";
 const selfUuid = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -26,14 +21,7 @@ function reader() {
   return (envelope: object, more: object = {}) => {
     const read = eventSchema.parse({ account: self, envelope, ...more });
     const event = read.envelope ? eventOf(read.envelope, { account: "default", names }) : null;
-    if (event?.type === "message")
-      expect(inboundSchema.parse(event.message)).toEqual(event.message);
-    if (event?.type === "edit") expect(editSchema.parse(event.edit)).toEqual(event.edit);
-    if (event?.type === "delete")
-      expect(deletionSchema.parse(event.deletion)).toEqual(event.deletion);
-    if (event?.type === "reaction")
-      expect(reactionSchema.parse(event.reaction)).toEqual(event.reaction);
-    return event;
+    return checkedEvent(event);
   };
 }
 

@@ -6,12 +6,7 @@ import { expect, test } from "vitest";
 import { eventOf } from "../../../../src/adapters/channels/whatsapp/normalise.ts";
 import { WhatsAppPeople } from "../../../../src/adapters/channels/whatsapp/people.ts";
 import { messageSchema, valueSchema } from "../../../../src/adapters/channels/whatsapp/wire.ts";
-import {
-  deletionSchema,
-  editSchema,
-  inboundSchema,
-  reactionSchema,
-} from "../../../../src/domain/message.ts";
+import { checkedEvent } from "../../../support/every-channel/checked-event.ts";
 
 const ann = "16505551234";
 const self = "15550783881";
@@ -31,14 +26,7 @@ function reader() {
     const [message] = value.messages ?? [];
     const receiver = { account: "default", self, people };
     const event = eventOf(messageSchema.parse(message), value.contacts ?? [], receiver);
-    if (event?.type === "message")
-      expect(inboundSchema.parse(event.message)).toEqual(event.message);
-    if (event?.type === "edit") expect(editSchema.parse(event.edit)).toEqual(event.edit);
-    if (event?.type === "delete")
-      expect(deletionSchema.parse(event.deletion)).toEqual(event.deletion);
-    if (event?.type === "reaction")
-      expect(reactionSchema.parse(event.reaction)).toEqual(event.reaction);
-    return event;
+    return checkedEvent(event);
   };
 }
 
