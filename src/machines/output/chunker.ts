@@ -2,8 +2,8 @@
  * Deltas of an answer in, blocks of it out, each small enough for one message. Where the cuts fall
  * depends on the text alone, never on how it arrived, and takes time in proportion to its length.
  * Nothing is lost: every block is a piece of the source, with what it cut (code, bold, a table) opened again
- * before it and closed behind it, and between the pieces there is nothing but whitespace that would have been a
- * message of its own.
+ * before it and closed behind it, and between the pieces there is nothing but whitespace: what would have been a
+ * message of its own, and what lay at a cut inside a span, where marks beside whitespace would be no marks.
  *
  * Blocks are distinguished by their place in the source, not by their text, so the same code twice is
  * two blocks.
