@@ -1,0 +1,64 @@
+/** `npm run restate`: a real server, from the npm registry. */
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { haveRestate, startRestate } from "../../support/restate/server.ts";
+
+const script = new URL("../../../scripts/restate.mjs", import.meta.url).pathname;
+const healthOf = (url: string) => fetch(url).then(({ ok }) => ok);
+const failed = (args: readonly string[]) =>
+  promisify(execFile)(process.execPath, [script, ...args]).then(
+    () => ({ code: 0, stderr: "" }),
+    ({ code, stderr }: { code: number; stderr: string }) => ({ code, stderr }),
+  );
+
+describe.skipIf(!haveRestate)("npm run restate", () => {
+  test("starts a server that answers on both ports, and ends it on SIGTERM", async () => {
+    const server = await startRestate();
+    try {
+      expect(await healthOf(`${server.ingress}/restate/health`)).toBe(true);
+      expect(await healthOf(`${server.admin}/health`)).toBe(true);
+      expect(server.version).toMatch(/^1\.7\.\d+$/u);
+    } finally {
+      expect(await server.stop()).toBe(0);
+    }
+    expect(await server.ended).toBe("restate: stopped\n");
+    await expect(fetch(`${server.ingress}/restate/health`)).rejects.toThrow();
+    expect(() => process.kill(server.pid, 0)).toThrow("ESRCH");
+  });
+
+  test("says which port is in use, and which flag chooses another", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as { readonly port: number };
+    const { code, stderr } = await failed(["--admin-port", "0", "--ingress-port", String(port)]);
+    other.close();
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        `restate: Cannot start Restate: port ${port} is in use. ` +
+        "Choose another with --ingress-port; 0 takes a free one.\n",
+    });
+  });
+
+  test("says that the server has died, and where its log is", async () => {
+    const server = await startRestate();
+    process.kill(server.pid, "SIGKILL");
+    expect(await server.ended).toBe(
+      `restate: the server ended by itself (SIGKILL). See ${server.log}\n`,
+    );
+    expect(await server.stop()).toBe(1);
+  });
+});
+
+test("npm run restate refuses a port that is none, and an option that it does not know", async () => {
+  expect(await failed(["--admin-port", "70000"])).toEqual({
+    code: 1,
+    stderr: "restate: Cannot start Restate: --admin-port is a port, from 0 to 65535 (got 70000).\n",
+  });
+  const unknown = await failed(["--fast"]);
+  expect(unknown.code).toBe(2);
+  expect(unknown.stderr).toContain("--fast");
+});
