@@ -197,6 +197,10 @@ export const logTable: readonly LogEvent[] = [
     ["telegram.webhook-removed", "A webhook was removed because the account polls."],
     ["turn.isolated", "A turn that may have ended its host runs in a thread of its own."],
     ["turn.isolated-lost", "That thread ended."],
+    [
+      "store.unanswered",
+      "A commit failed after its rows were written; it counts as made: rows, error.",
+    ],
     ["turn.steer", "A running agent could not be given new messages."],
     ["webchat.unswept", "Old files of the webchat could not be removed."],
   ),

@@ -19,6 +19,13 @@ export const mistakes = [
     instead: "(journal.offer(events, writes).catch(() => undefined), events.map(() => 1));",
   },
   {
+    name: "a-lost-answer-is-a-lost-commit",
+    what: "a commit that was made and then failed is taken for not made",
+    file: "src/actors/journal/journal.ts",
+    line: "if (answers === null) throw error;",
+    instead: "throw error;",
+  },
+  {
     name: "nothing-waits-for-the-disk",
     what: "what leaves the process does not wait until the store has synced",
     file: "src/actors/journal/journal.ts",

@@ -171,7 +171,7 @@ export function createJournal(ports: JournalPorts): Journal {
     committing = true;
     const startedAt = clock.monotonic();
     try {
-      const numbers = writes.length === 0 ? [] : await store.commit(writes, "ordered");
+      const numbers = writes.length === 0 ? [] : await commit(writes);
       const waits = jobs.some(isPending);
       const note = () => noteCommit(clock.monotonic() - startedAt, writes.length);
       if (!waits) note();
@@ -181,6 +181,18 @@ export function createJournal(ports: JournalPorts): Journal {
     } finally {
       committing = false;
       schedule();
+    }
+  }
+
+  /** The answers to the writes. A commit that was made and then threw counts as made. */
+  async function commit(writes: readonly StoreWrite[]): Promise<readonly number[]> {
+    try {
+      return await store.commit(writes, "ordered");
+    } catch (error) {
+      const answers = await store.answersTo(writes);
+      if (answers === null) throw error;
+      log("warn", "store.unanswered", { rows: writes.length, error: String(error) });
+      return answers;
     }
   }
 

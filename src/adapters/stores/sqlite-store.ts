@@ -243,6 +243,7 @@ function createStore(database: Database, kind: StoreKind): Store {
       if (until === "durable") await sync();
       return answers;
     },
+    answersTo: async (writes) => writer.answersTo(writes),
     sync,
     syncsItself: wal === null,
     async conversation(conv) {

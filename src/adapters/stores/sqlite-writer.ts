@@ -48,6 +48,8 @@ export interface Memory {
 
 export interface Writer {
   commit(writes: readonly StoreWrite[]): number[];
+  /** See `Store.answersTo`. */
+  answersTo(writes: readonly StoreWrite[]): readonly number[] | null;
   prune(before: number, limit: number, lowWater: number): number;
   /** Records written while the scan at start still runs. */
   readonly covered: ReadonlyMap<number, number>;
@@ -65,6 +67,8 @@ export function createWriter(
   const covered = new Map<number, number>();
   /** Conversations that the current transaction creates. */
   const created = new Map<number, string>();
+  /** The answers to commits whose writes somebody still has. */
+  const answered = new WeakMap<readonly StoreWrite[], readonly number[]>();
   let scanning = true;
 
   function transaction<T>(body: () => T): T {
@@ -72,8 +76,8 @@ export function createWriter(
       database.exec(begin);
       const answer = body();
       onPoint("before-commit");
+      // When it throws, SQLite has rolled back or the transaction is still open: nothing was written.
       database.exec(end);
-      onPoint("after-commit");
       return answer;
     } catch (error) {
       if (database.isOpen && database.isTransaction) database.exec(rollback);
@@ -94,6 +98,8 @@ export function createWriter(
       if (answer > 0) remember(writes[index] as StoreWrite, answer);
     }
     forgetOldest();
+    answered.set(writes, answers);
+    onPoint("after-commit");
     return answers;
   }
 
@@ -150,6 +156,7 @@ export function createWriter(
 
   return {
     commit,
+    answersTo: (writes) => answered.get(writes) ?? null,
     prune,
     covered,
     scanned() {

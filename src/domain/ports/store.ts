@@ -275,10 +275,15 @@ export interface Store {
    * `ordered`: resolves when it is written, which a loss of power may undo until the next sync; what
    * is left then is always a beginning of what was written.
    * @default durable
-   * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL: nothing was written, except where a commit
-   * that was to be durable could not be synced.
+   * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL: nothing was written, except where `answersTo`
+   * says otherwise.
    */
   commit(writes: readonly StoreWrite[], until?: "durable" | "ordered"): Promise<number[]>;
+  /**
+   * The answers to a commit of this very array by this store, if it was made: what a caller asks when the
+   * call threw, because an error may come after the rows are written. Null: nothing was written.
+   */
+  answersTo(writes: readonly StoreWrite[]): Promise<readonly number[] | null>;
   /**
    * Resolves when everything committed before the call survives a loss of power. After an error nothing
    * is committed before the store has repaired itself, which it tries with each further call.

@@ -12,6 +12,12 @@ import { createTestStore } from "../../support/runtime/test-store.ts";
 const room = conversationOf("agent:main:telegram:group:1");
 const event = (name: string) =>
   newEvent(room, 1, { type: "deadline.due", at: 5, id: name }, { identity: name });
+const used = {
+  sessionId: "s",
+  at: 5,
+  used: { turns: 1, inputTokens: 0, outputTokens: 0, costUsd: 0 },
+  aborted: null,
+} as const;
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function world() {
@@ -56,6 +62,21 @@ test("a group of writes larger than a commit still goes in one piece", async () 
   const count = limits.commitRowsMax + 200;
   await journal.offer(Array.from({ length: count }, (_, index) => event(`e${index}`)));
   expect(store.commits()).toBe(1);
+});
+
+test("a commit that fails although it was made counts as made, and its events go on", async () => {
+  const { store, journal, committed, health } = world();
+  await journal.offer([event("known")]);
+  store.fail({ at: 1, unanswered: true });
+  const answers = await Promise.all([
+    journal.offer([event("a"), event("known")]),
+    journal.append([event("b")], [{ kind: "session", op: "used", ...used }]),
+  ]);
+  expect(answers).toEqual([[2, 0], [3]]);
+  expect(committed.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  expect(health).toEqual([]);
+  expect(await store.scan(0, 10)).toHaveLength(3);
+  expect(await journal.offer([event("c")])).toEqual([4]);
 });
 
 test("while the store fails the intake is refused and consequences wait, in order", async () => {

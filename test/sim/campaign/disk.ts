@@ -61,6 +61,7 @@ export class Disk {
     const answers = await this.store.commit(writes);
     onCommit(writes.flatMap((write, index) => written(write, answers[index] ?? 0)));
     this.#commits += 1;
+    if (how === "unanswered") throw failed("commit");
     if (until === "durable") await this.sync({ isAlive, onCommit, onSync });
     return answers;
   }

@@ -217,6 +217,7 @@ export class Life {
           return (...[writes, until = "durable"]: Parameters<Store["commit"]>) =>
             this.#asked("commit", () => disk.commit(writes, until, user));
         if (name === "sync") return () => this.#asked("sync", () => disk.sync(user));
+        if (name === "answersTo") return store.answersTo;
         if (name === "syncsItself") return false;
         const read = Reflect.get(store, name) as (...values: readonly unknown[]) => unknown;
         return (...values: readonly unknown[]) =>

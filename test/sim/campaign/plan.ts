@@ -73,8 +73,11 @@ export type Happening =
   | {
       readonly does: "disk";
       readonly call: "commit" | "sync" | (typeof reads)[number];
-      /** `tear`: rows are written, then the commit fails and is taken back. */
-      readonly how: "fail" | "tear" | "full";
+      /**
+       * `tear`: rows are written, then the commit fails and is taken back. `unanswered`: it is made, and
+       * then fails.
+       */
+      readonly how: "fail" | "tear" | "full" | "unanswered";
       readonly skip: number;
       readonly calls: number;
     }
@@ -174,6 +177,14 @@ export function planOf(seed: number): Plan {
     }));
   if (draw.maybe(0.5))
     put(1 + draw.below(3), () => ({ does: "config", config: draw.below(configs.length) }));
+  if (draw.maybe(0.3))
+    put(1 + draw.below(2), () => ({
+      does: "disk",
+      call: "commit",
+      how: "unanswered",
+      skip: draw.below(draw.maybe(0.5) ? 3 : 30),
+      calls: 1 + draw.below(3),
+    }));
   steps.sort((a, b) => a.at - b.at);
   return { seed, steps };
 }

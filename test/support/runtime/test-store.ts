@@ -3,7 +3,7 @@
  * =================
  * A disk that outlives the processes on it: closing it changes nothing, so the next runtime finds
  * what was committed. Faults are injected before the wrapped store is asked, so a call that fails
- * has read and written nothing.
+ * has read and written nothing; only an `unanswered` commit has.
  */
 import { openTemporaryStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
@@ -18,6 +18,8 @@ export interface StoreFault {
   readonly code?: "EAR_STORE_FAILED" | "EAR_STORE_FULL" | "EAR_STORE_DAMAGED";
   /** @default "commit" */
   readonly call?: keyof Store;
+  /** The commit is made, and then fails. @default false */
+  readonly unanswered?: boolean;
 }
 
 export interface TestStore extends Store {
@@ -38,10 +40,16 @@ export function createTestStore(store: Store = openTemporaryStore()): TestStore 
 
   /** Counts a call. @throws EarshotError when it is one that fails. */
   function meet(call: keyof Store): void {
-    const count = (calls.get(call) ?? 0) + 1;
-    calls.set(call, count);
+    calls.set(call, (calls.get(call) ?? 0) + 1);
+    failAs(call, false);
+  }
+
+  /** `isDone`: the call was carried out. */
+  function failAs(call: keyof Store, isDone: boolean): void {
+    const count = calls.get(call) ?? 0;
     if (fault === null || call !== (fault.call ?? "commit")) return;
     if (fault.forever === true ? count < fault.at : count !== fault.at) return;
+    if (fault.unanswered === true && !isDone) return;
     throw new EarshotError(
       fault.code ?? "EAR_STORE_FAILED",
       `Cannot use the journal: a fault was ordered (${call}, call ${count})`,
@@ -64,7 +72,9 @@ export function createTestStore(store: Store = openTemporaryStore()): TestStore 
     async commit(writes) {
       if (isDropping) return writes.map(() => 0);
       meet("commit");
-      return store.commit(writes);
+      const answers = await store.commit(writes);
+      if (fault?.unanswered === true) failAs("commit", true);
+      return answers;
     },
     dirtySize: () => store.dirtySize(),
     close: async () => undefined,
