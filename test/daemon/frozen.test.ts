@@ -3,7 +3,7 @@
  * goes on: its hosts, its turns and its answers are as if no time had passed.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
@@ -30,10 +30,11 @@ const looper = `export default async function* (turn) {
 interface Status {
   readonly hosts: readonly { id: number; epoch: number; restarts: number; state: string }[];
   readonly turns: { running: number; waiting: number };
+  readonly problem: string | null;
 }
 
-async function start() {
-  const stateDir = newFolder();
+/** `before`: where another daemon on the same directory answers. */
+async function start(stateDir = newFolder(), before = "") {
   const module = join(stateDir, "looper.mjs");
   writeFileSync(module, looper);
   const agents = [
@@ -67,7 +68,9 @@ async function start() {
   child.stderr.on("data", (data) => {
     log += String(data);
   });
-  await expect.poll(() => findDaemon(stateDir), patience).not.toBeNull();
+  await expect
+    .poll(async () => (await findDaemon(stateDir))?.base ?? before, patience)
+    .not.toBe(before);
   const { base, token } = (await findDaemon(stateDir)) ?? { base: "", token: "" };
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const get = async <Answer>(path: string) =>
@@ -75,17 +78,21 @@ async function start() {
   await expect.poll(async () => (await fetch(`${base}/readyz`)).status, patience).toBe(200);
   return {
     child,
+    stateDir,
+    base,
+    ready: async () =>
+      (await (await fetch(`${base}/readyz`)).json()) as { error?: { message: string } },
     logged: (event: string) => log.split("\n").filter((line) => line.includes(`"${event}"`)),
     status: () => get<Status>("/api/status"),
     outcomeOf: async (id: string) => {
       const { why } = await get<{ why?: { fate?: { outcome?: string } }[] }>(`/api/why/${id}`);
       return why?.[0]?.fate?.outcome ?? null;
     },
-    async say(id: string, from: string, text: string) {
+    async say(id: string, from: string, text: string, status = 200) {
       const body = { id, chat: { id: from, kind: "direct" }, author: { id: from }, text };
       const url = `${base}/api/inbound`;
       const sent = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
-      expect(sent.status).toBe(200);
+      expect(sent.status).toBe(status);
     },
     /** With its agents, as all of a machine. They go on a moment later. */
     async freeze(agents: readonly number[] = []) {
@@ -125,4 +132,21 @@ test("a host that hangs is replaced, also in a process that stood still meanwhil
   const replaced = async () =>
     (await daemon.status()).hosts.filter(({ epoch }) => !before.includes(epoch)).length;
   await expect.poll(replaced, patience).toBe(1);
+});
+
+test("a daemon that goes on after another one has taken its directory stores nothing more", async () => {
+  const old = await start();
+  await old.say("m1", "ann", "tell me");
+  await expect.poll(async () => (await old.status()).turns.running, patience).toBe(1);
+  old.child.kill("SIGSTOP");
+  // As on a disk that two machines share: the other one cannot see that the owner still exists.
+  rmSync(join(old.stateDir, "lock"));
+  const young = await start(old.stateDir, old.base);
+  old.child.kill("SIGCONT");
+  await old.say("m2", "ann", "and now", 503);
+  expect((await old.ready()).error?.message).toContain("another earshot has started");
+  expect((await old.status()).problem).toContain("another earshot has started");
+  await young.say("m2", "ann", "and now");
+  for (const id of ["m1", "m2"])
+    await expect.poll(() => young.outcomeOf(id), patience).toBe("replied");
 });

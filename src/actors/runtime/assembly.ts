@@ -64,9 +64,9 @@ export async function createParts(ports: RuntimePorts): Promise<Parts> {
   const { store } = ports;
   const boot = Number((await store.meta("boot")) ?? 0) + 1;
   const { configs, pending } = await openConfigs(store, ports.config);
-  const bootRow = { kind: "meta", name: "boot", value: String(boot) } as const;
+  const start = { kind: "start", boot } as const;
   const back = await restartNoticeWrites(store, ports.clock.now());
-  await store.commit([...(pending === null ? [] : [pending]), bootRow, ...back]);
+  await store.commit([...(pending === null ? [] : [pending]), start, ...back]);
   const lastSeq = await store.lastSeq();
   const [accessEntries, quarantined] = [await store.access(), await readQuarantine(store)];
   return new Assembly(ports, { boot, lastSeq, configs, accessEntries, quarantined }).parts;

@@ -4,7 +4,7 @@
  * Commits all writes of a call in one transaction, or none. The copies in memory change only after
  * the commit, so they never contain an event that the disk does not have.
  */
-import { assert } from "../../domain/errors.ts";
+import { assert, EarshotError } from "../../domain/errors.ts";
 import {
   type EventWrite,
   noConversation,
@@ -57,7 +57,7 @@ export interface Writer {
   scanned(): void;
 }
 
-/** @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL from its methods: nothing was written. */
+/** @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL | EAR_STATE_LOCKED from its methods: nothing was written. */
 export function createWriter(
   database: Database,
   use: Use,
@@ -70,10 +70,14 @@ export function createWriter(
   /** The answers to commits whose writes somebody still has. */
   const answered = new WeakMap<readonly StoreWrite[], readonly number[]>();
   let scanning = true;
+  /** The start of the runtime that writes here; null: none has yet. */
+  let boot: number | null = null;
 
   function transaction<T>(body: () => T): T {
     try {
       database.exec(begin);
+      // Only inside the transaction is it certain that nobody else starts meanwhile.
+      if (boot !== null && wrapsSingle) checkOwner(use, boot);
       const answer = body();
       onPoint("before-commit");
       // When it throws, SQLite has rolled back or the transaction is still open: nothing was written.
@@ -123,6 +127,8 @@ export function createWriter(
       if (write.conv === noConversation) return;
       tails.push(write.conv, answer);
       recent.put(answer, write);
+    } else if (write.kind === "start") {
+      boot = write.boot;
     } else if (write.kind === "applied") {
       recent.mark(write.seq, write.code);
     } else if (write.kind === "checkpoint") {
@@ -207,10 +213,26 @@ function put(
       return 1;
     case "config":
       return Number(use(sql.putConfig).run(write.version, write.json).changes);
+    case "start":
+      checkOwner(use, write.boot - 1);
+      use(sql.putMeta).run("boot", String(write.boot));
+      return 1;
     case "meta":
       use(sql.putMeta).run(write.name, write.value);
       return 1;
   }
+}
+
+/** @throws EarshotError EAR_STATE_LOCKED when there was a start after number `boot`. */
+function checkOwner(use: Use, boot: number): void {
+  const row = use(sql.meta).get("boot") as { value: string } | undefined;
+  const last = Number(row?.value ?? 0);
+  if (last <= boot) return;
+  throw new EarshotError(
+    "EAR_STATE_LOCKED",
+    `Cannot write the journal: another earshot has started on this database since (start ${last}, ` +
+      `this is ${boot}). Nothing was stored and nothing is sent. Stop this one.`,
+  );
 }
 
 function putEvent(

@@ -39,6 +39,7 @@ const statuses: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   EAR_STORE_FAILED: 503,
   EAR_STORE_FULL: 503,
   EAR_STORE_DAMAGED: 503,
+  EAR_STATE_LOCKED: 503,
   EAR_HOST_LOST: 503,
   EAR_CHANNEL_UNAVAILABLE: 503,
 };

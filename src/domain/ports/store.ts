@@ -217,6 +217,15 @@ export interface MetaWrite {
   readonly name: string;
   readonly value: string;
 }
+/**
+ * A start of the runtime owns the database from here on: what stores that were opened before still want
+ * to write is refused, and this too where there was a later start.
+ */
+export interface StartWrite {
+  readonly kind: "start";
+  /** Counts the starts. Read back as the meta row `boot`. */
+  readonly boot: number;
+}
 /** A row of the access store: who may speak, which codes are open. `name` is its key. */
 export interface AccessRow {
   readonly name: string;
@@ -241,6 +250,7 @@ export type StoreWrite =
   | SessionWrite
   | CursorWrite
   | ConfigWrite
+  | StartWrite
   | MetaWrite;
 
 /** A journalled event as read back. */
@@ -276,7 +286,7 @@ export interface Store {
    * is left then is always a beginning of what was written.
    * @default durable
    * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL: nothing was written, except where `answersTo`
-   * says otherwise.
+   * says otherwise. EAR_STATE_LOCKED: nothing was written, as another start owns the database.
    */
   commit(writes: readonly StoreWrite[], until?: "durable" | "ordered"): Promise<number[]>;
   /**
