@@ -48,8 +48,7 @@ import { removeAddress, writeAddress } from "./state/address-file.ts";
 import { openStore } from "./state/open-store.ts";
 import { builtPages, version } from "./state/package-files.ts";
 import { prepareStateDir, stateDirOf } from "./state/state-dir.ts";
-import type { TokenReader } from "./state/token.ts";
-import { ensureToken, readToken } from "./state/token.ts";
+import { createTokenReader, ensureToken, type TokenReader } from "./state/token.ts";
 import { websocketRoutes } from "./websocket-routes.ts";
 
 export interface DaemonOptions {
@@ -321,9 +320,10 @@ function daemonControl(
 
 /** Reads the current token and redacts it in the log, also one written while the daemon runs. */
 function tokenReader(stateDir: string, { keepSecret }: DaemonLog): TokenReader {
+  const read = createTokenReader(stateDir);
   let known: string | null = null;
   return async () => {
-    const token = await readToken(stateDir);
+    const token = await read();
     if (token !== known) keepSecret([token]);
     known = token;
     return token;

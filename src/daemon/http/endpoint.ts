@@ -2,12 +2,12 @@
  * A route of the API declares its method, path, parameters, body and answer once, as zod schemas.
  * The declaration checks requests, types answers, and is the route's entry in the OpenAPI document. Handlers get parsed values and return the answer.
  */
-import type { Context, Hono } from "hono";
+import type { Context, Hono, MiddlewareHandler } from "hono";
 import { z } from "zod";
 import type { DeepReadonly } from "../api-types/schema.ts";
 import { ApiRefusal, type Refusal } from "./api-error.ts";
 import type { HttpEnv } from "./auth.ts";
-import { jsonBody, parseBody } from "./json-body.ts";
+import { onlyJson, parseBody } from "./json-body.ts";
 
 /** An answer other than JSON. `each`: the form of one event, or of one line. */
 export interface RawAnswer {
@@ -65,7 +65,11 @@ export interface Endpoints {
   ): void;
 }
 
-export function createEndpoints(app: Hono<HttpEnv>): Endpoints {
+/** `guardStream` is passed by answers that stay open. */
+export function createEndpoints(
+  app: Hono<HttpEnv>,
+  guardStream: MiddlewareHandler<HttpEnv>,
+): Endpoints {
   const declared: Endpoint[] = [];
   return {
     app,
@@ -84,8 +88,10 @@ export function createEndpoints(app: Hono<HttpEnv>): Endpoints {
         });
         return "contentType" in answer ? (result as Response) : context.json(result as object);
       };
+      if ("contentType" in answer && answer.contentType === "text/event-stream")
+        app.on(method, path, guardStream);
       if (body === undefined) app.on(method, path, answerOf);
-      else app.on(method, path, ...jsonBody, answerOf);
+      else app.on(method, path, onlyJson, answerOf);
     },
   };
 }

@@ -6,52 +6,51 @@
  * because a small one can expand to any size.
  */
 import type { Context, MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import type { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { ApiRefusal, refuse } from "./api-error.ts";
 import type { HttpEnv } from "./auth.ts";
+import { createBodyBudget } from "./raw-body.ts";
 
-/** Size and type of a JSON body. */
-export const jsonBody: [MiddlewareHandler<HttpEnv>, MiddlewareHandler<HttpEnv>] = [
-  async (context, next) => {
-    const encoding = context.req.header("content-encoding") ?? "identity";
-    const type = (context.req.header("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
-    if (encoding !== "identity")
-      return refuse(context, "wrong-type", "Cannot read the body: it is compressed. Send it plain");
-    if (type !== "application/json")
-      return refuse(
-        context,
-        "wrong-type",
-        "Cannot read the body: it has another type. Send `content-type: application/json`",
-      );
-    return next();
-  },
-  bodyLimit({
-    maxSize: limits.bodyBytesMax,
-    onError: (context) => {
-      context.header("connection", "close");
-      return refuse(
-        context,
-        "too-large",
-        `Cannot read the body: it is over ${limits.bodyBytesMax} bytes`,
-      );
-    },
-  }),
-];
+/** Those who send them have the token: nobody's body is dropped for another's. */
+const bodies = createBodyBudget(Number.POSITIVE_INFINITY);
+const decoder = new TextDecoder();
+
+/** The type of a JSON body. */
+export const onlyJson: MiddlewareHandler<HttpEnv> = async (context, next) => {
+  const { headers } = context.env.incoming;
+  const encoding = headers["content-encoding"] ?? "identity";
+  const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
+  if (encoding !== "identity")
+    return refuse(context, "wrong-type", "Cannot read the body: it is compressed. Send it plain");
+  if (type !== "application/json")
+    return refuse(
+      context,
+      "wrong-type",
+      "Cannot read the body: it has another type. Send `content-type: application/json`",
+    );
+  return next();
+};
 
 /**
  * Parses the body by the schema that fits it.
- * @throws ApiRefusal unless it is JSON, EarshotError EAR_INBOUND_INVALID naming the wrong path.
+ * @throws ApiRefusal unless it is small and JSON, EarshotError EAR_INBOUND_INVALID naming the wrong
+ * path.
  */
 export async function parseBody<Parsed>(
-  context: Context,
+  context: Context<HttpEnv>,
   schemaFor: (value: unknown) => z.ZodType<Parsed>,
 ): Promise<Parsed> {
+  const { incoming, outgoing } = context.env;
+  const bytes = await bodies.read(incoming, limits.bodyBytesMax).catch((error: unknown) => {
+    // An unread body must not keep the connection open.
+    outgoing.setHeader("connection", "close");
+    throw error;
+  });
   let value: unknown;
   try {
-    value = JSON.parse(await context.req.text());
+    value = JSON.parse(decoder.decode(bytes));
   } catch {
     throw new ApiRefusal("bad-json", "Cannot read the body: it is not JSON");
   }

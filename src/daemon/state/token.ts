@@ -1,10 +1,10 @@
 /**
  * One secret in `<state>/token` opens the pages and the API. It is created at the first start and
- * read for every request, so writing a new one revokes the old one immediately. The file must be a
+ * compared with its file at every request, so writing a new one revokes the old one immediately. The file must be a
  * plain file of mode 0600; a token that others can read is refused.
  */
 import { randomBytes } from "node:crypto";
-import { constants } from "node:fs";
+import { type BigIntStats, constants, lstatSync } from "node:fs";
 import { open, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EarshotError } from "../../domain/errors.ts";
@@ -27,6 +27,44 @@ const tokenUnitsMin = 32;
  * @throws EarshotError EAR_STATE_UNSAFE when the file is missing, readable by others, or no token.
  */
 export async function readToken(stateDir: string): Promise<string> {
+  return (await readFileOfToken(stateDir)).token;
+}
+
+/** The time stamps of a file system may be this coarse, ns; a younger file may change unseen. */
+const stampNs = 3_000_000_000n;
+
+/**
+ * Reads the token each time its file is another one or has changed, in content, owner or mode.
+ * Otherwise a call looks at the file, which costs microseconds, and reads nothing: opening it takes
+ * a turn of the threads that also sync the journal.
+ */
+export function createTokenReader(stateDir: string, wall = () => Date.now()): TokenReader {
+  const path = tokenFileOf(stateDir);
+  let known: TokenFile | null = null;
+  return async () => {
+    const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (known !== null && found !== undefined && isSame(found, known.found)) return known.token;
+    known = null;
+    const read = await readFileOfToken(stateDir);
+    const age = BigInt(wall()) * 1_000_000n - read.found.ctimeNs;
+    if (age > stampNs) known = read;
+    return read.token;
+  };
+}
+
+/** Whether it is the same file as it was. Every change of content, owner or mode sets `ctime`. */
+function isSame(one: BigIntStats, other: BigIntStats): boolean {
+  return one.ctimeNs === other.ctimeNs && one.ino === other.ino && one.dev === other.dev;
+}
+
+interface TokenFile {
+  readonly token: string;
+  /** The file before it was read. */
+  readonly found: BigIntStats;
+}
+
+/** @throws EarshotError EAR_STATE_UNSAFE as `readToken`. */
+async function readFileOfToken(stateDir: string): Promise<TokenFile> {
   const path = tokenFileOf(stateDir);
   const file = await open(path, readNoLink).catch((error: NodeJS.ErrnoException) => {
     const whys: Readonly<Record<string, string>> = {
@@ -36,11 +74,11 @@ export async function readToken(stateDir: string): Promise<string> {
     throw unsafe(path, whys[error.code ?? ""] ?? "it cannot be read", stateDir);
   });
   try {
-    const found = await file.stat();
-    const mode = found.mode & 0o777;
+    const found = await file.stat({ bigint: true });
+    const mode = Number(found.mode & 0o777n);
     if (!found.isFile()) throw unsafe(path, "it is not a file", stateDir);
     const me = process.getuid?.();
-    if (me !== undefined && found.uid !== me)
+    if (me !== undefined && found.uid !== BigInt(me))
       throw unsafe(path, `it belongs to user ${found.uid}`, stateDir);
     if (process.platform !== "win32" && mode !== 0o600)
       throw new EarshotError(
@@ -50,7 +88,7 @@ export async function readToken(stateDir: string): Promise<string> {
     const token = (await file.readFile("utf8")).trim();
     if (token.length < tokenUnitsMin || !/^[\x21-\x7e]+$/.test(token))
       throw unsafe(path, `it holds no token of ${tokenUnitsMin} plain characters`, stateDir);
-    return token;
+    return { token, found };
   } finally {
     await file.close();
   }

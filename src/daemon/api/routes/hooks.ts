@@ -59,7 +59,7 @@ export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
     if (problem !== null) throw new ApiRefusal("not-ready", problem);
     if (hook === null) throw notFound();
     // An unread body must not keep the connection open.
-    context.header("connection", "close");
+    context.env.outgoing.setHeader("connection", "close");
     if ((incoming.headers["content-encoding"] ?? "identity") !== "identity")
       throw new ApiRefusal("wrong-type", "Cannot read the body: it is compressed. Send it plain");
     const request: HookRequest = { headers: headersOf(incoming.headers), now: clock.now() };
@@ -69,7 +69,7 @@ export function hookRoutes(ports: RouteDeps): Hono<HttpEnv> {
     const body = await bodies.read(incoming, bytesMaxOf(inspection));
     const verdict = hook.verify(request, body);
     if (verdict.kind === "refused") return refusals.refuse(place, verdict.why, from);
-    context.header("connection", undefined);
+    context.env.outgoing.removeHeader("connection");
     const guard = guardOf(place);
     const waitMs = guard.waitMs(clock.now());
     if (waitMs > 0) return tooMany(context, waitMs);
