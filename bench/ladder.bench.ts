@@ -1,15 +1,26 @@
 /**
  * How many decisions a second the pure ladder makes on one core, and what explaining costs over
  * deciding. Inputs are group rooms of five people and a bot, most lines falling through to the
- * bottom: the most expensive decision there is. Then what mode "floor" adds to a decision on a line
+ * bottom: the most expensive decision there is. Busy rooms of thirty people the same way. Then what mode "floor" adds to a decision on a line
  * of somebody we talk with, and to keeping up with what is said: at most 2 us together.
  */
 import type { EngagementInput, Participant, StickinessMode } from "../src/domain/decision.ts";
 import { emptyFloors } from "../src/domain/floor.ts";
+import type { Inbound } from "../src/domain/message.ts";
 import { decideEngagement, explainEngagement } from "../src/machines/engagement/engagement.ts";
 import { hearLine, noteAnswer } from "../src/machines/engagement/floor.ts";
 import { hashesOf } from "../src/machines/engagement/floor-words.ts";
-import { assertRatio, busyMix, messages, perSecond, report, round, short } from "./support.ts";
+import { signalsOf } from "../src/machines/engagement/signals.ts";
+import {
+  assertRatio,
+  busyMix,
+  messages,
+  perSecond,
+  randomFrom,
+  report,
+  round,
+  short,
+} from "./support.ts";
 
 const now = 1_763_700_000_000;
 const next = messages(50, busyMix);
@@ -95,6 +106,42 @@ const heard = microseconds((n) => {
 });
 const added = onFloor - onCredit + heard;
 
+/**
+ * Busy rooms: 512 of them in turn, 30 people and two bots each, three aliases, lists of mentions, some
+ * words beyond ASCII. From the message as a channel reports it, and of the decision alone.
+ */
+const random = randomFrom(7);
+const busyRooms = Array.from({ length: 512 }, () =>
+  Array.from({ length: 32 }, (_, n): Participant => {
+    const isBot = n >= 30;
+    const name = isBot ? `Relay ${n}` : `Person ${n}`;
+    return { id: `u${n}`, name, isBot, lastSeenAt: now - 1_000 * n };
+  }),
+);
+const busyRules = { ...rules, aliases: ["Scout", "earshot", "Späher"] };
+const heardThere = Array.from({ length: 4_096 }, (_, n): Inbound => {
+  const message = next(n, now);
+  const mentioned = random() < 0.2 ? 1 + Math.floor(random() * 4) : 0;
+  const others = Array.from({ length: mentioned }, (_, m) => ({ id: `u${m}`, isSelf: false }));
+  const author = { ...message.author, id: `u${Math.floor(random() * 30)}` };
+  const text = random() < 0.1 ? `naïve: ${message.text}` : message.text;
+  return { ...message, author, text, mentions: [...message.mentions, ...others] };
+});
+const inBusyRoom = (message: Inbound, n: number): EngagementInput => ({
+  message: signalsOf(message, { ownMessages: [], everyoneMentions: false }),
+  rules: busyRules,
+  room: { participants: busyRooms[n & 511] ?? [], membership: null, botInThread: false },
+  credits: { u1: now + 1_000 },
+  held: [],
+  now,
+});
+const busyInputs = heardThere.map(inBusyRoom);
+const busy = perSecond((n) => decideEngagement(busyInputs[n & 4_095] as EngagementInput), calls);
+const busyWhole = perSecond(
+  (n) => decideEngagement(inBusyRoom(heardThere[n & 4_095] as Inbound, n)),
+  calls,
+);
+
 assertRatio("microseconds that the floor may add over those it adds", 2 / added, 1);
 assertRatio("deciding over explaining", decide / explain, 1.2);
 
@@ -104,6 +151,8 @@ report({
   figures: {
     decideEngagement: decide,
     explainEngagement: explain,
+    "busy rooms": busy,
+    "busy rooms, from the message": busyWhole,
   },
   ratios: {
     "decide over explain": round(decide / explain),

@@ -30,7 +30,11 @@ import { LadderCase } from "./ladder-input.ts";
  */
 export function decideEngagement(input: EngagementInput): EngagementVerdict {
   const ladderCase = new LadderCase(input);
-  for (const rung of rungsFor(input)) if (rung.test(ladderCase)) return verdictOf(rung, ladderCase);
+  const { unrestricted } = ladderCase;
+  for (const rung of rungsFor(input)) {
+    const { test, testUnrestricted } = rung;
+    if ((unrestricted ? testUnrestricted : test)(ladderCase)) return verdictOf(rung, ladderCase);
+  }
   return { decision: "observe", rule: "default", credit: "none" };
 }
 

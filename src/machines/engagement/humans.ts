@@ -60,6 +60,26 @@ export function countHumans(room: Room, rules: Rules, now: Millis, author?: Auth
   return Math.max(others, membership.humans);
 }
 
+/**
+ * Whether `countHumans` is above one. It stops at the second person: most lines of a busy room are
+ * asked no more, and reading thirty records takes longer than the rest of a decision.
+ */
+export function hasSeveralHumans(room: Room, rules: Rules, now: Millis, author: AuthorId): boolean {
+  const { participants, membership } = room;
+  if (membership !== null && membership.humans > 1) return true;
+  const isFresh = membership !== null && isFreshAndComplete(membership, rules, now);
+  const since = isFresh ? membership.fetchedAt : now - participantDaysOf(rules) * dayMs;
+  let isFirst = true;
+  for (const { id, isBot, lastSeenAt } of participants) {
+    if (isBot) continue;
+    const counts = isFresh ? lastSeenAt > since || id === author : lastSeenAt >= since;
+    if (!counts) continue;
+    if (!isFirst) return true;
+    isFirst = false;
+  }
+  return false;
+}
+
 /** The same count with where it comes from, in words. */
 export function effectiveHumans(
   room: Room,
@@ -78,7 +98,7 @@ export function effectiveHumans(
   return { count, source: `who has spoken, and ${flaw} member list, ${age}` };
 }
 
-/** The one definition of a busy room, used by the ladder and by the group nudge. */
+/** The one definition of a busy room; the ladder asks `hasSeveralHumans` for its second half. */
 export function isMultiHumanGroup(isDirect: boolean, count: number): boolean {
   return !isDirect && count > 1;
 }

@@ -12,7 +12,7 @@ import { limits } from "../../domain/limits.ts";
 import { countTalks, rowOf, unknownFloor } from "./floor.ts";
 import { type FloorCase, floorProbability } from "./floor-facts.ts";
 import { wordsOfLine } from "./floor-words.ts";
-import { countHumans, isFreshAndComplete, isMultiHumanGroup } from "./humans.ts";
+import { countHumans, hasSeveralHumans, isFreshAndComplete } from "./humans.ts";
 import { holdsCredit } from "./sticky.ts";
 
 /** How an author is credited: by a row of the ledger, by a turn that is still under way, or not. */
@@ -26,15 +26,22 @@ const unspaced = /^[\p{scx=Hangul}\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{
 /** UTF-16 units. Shorter names of people are words by chance too often. */
 const otherNameUnitsMin = 3;
 
-const foldedNames = new WeakMap<Participant, string>();
+/** A participant's name as it is compared. */
+interface ComparedName {
+  readonly folded: string;
+  /** It is looked for inside words, too. */
+  readonly inWords: boolean;
+}
+const comparedNames = new WeakMap<Participant, ComparedName>();
 
-/** A participant's name as it is compared. The record of one who is silent stays the same object. */
-function foldName(participant: Participant): string {
-  const known = foldedNames.get(participant);
+/** The record of one who is silent stays the same object, so each name is folded once. */
+function nameOf(participant: Participant): ComparedName {
+  const known = comparedNames.get(participant);
   if (known !== undefined) return known;
   const folded = fold(participant.name.slice(0, limits.labelUnitsMax)).trim();
-  foldedNames.set(participant, folded);
-  return folded;
+  const name = { folded, inWords: matchesInWords(folded) };
+  comparedNames.set(participant, name);
+  return name;
 }
 
 const foldedAliases = new WeakMap<readonly string[], readonly string[]>();
@@ -53,7 +60,10 @@ function foldAliases(aliases: readonly string[]): readonly string[] {
 /** Index of the first alias that a folded text contains, or -1. */
 export function aliasIn(foldedText: string, aliases: readonly string[]): number {
   if (aliases.length === 0) return -1;
-  return foldAliases(aliases).findIndex((alias) => containsFolded(foldedText, alias));
+  const folded = foldAliases(aliases);
+  for (let index = 0; index < folded.length; index += 1)
+    if (containsFolded(foldedText, folded[index] as string)) return index;
+  return -1;
 }
 
 /** Whether a folded name is looked for inside words, too. */
@@ -77,6 +87,7 @@ export class LadderCase {
   readonly unrestricted: boolean;
   #text: string | undefined;
   #humans = -1;
+  #several: boolean | undefined;
   #alias: number | undefined;
   #peer: string | null | undefined;
   #credit: CreditState | undefined;
@@ -108,8 +119,16 @@ export class LadderCase {
     return this.#humans;
   }
 
+  /** Whether more than one human is effectively here. */
+  get severalHumans(): boolean {
+    const { room, rules, message, now } = this.input;
+    this.#several ??=
+      this.#humans < 0 ? hasSeveralHumans(room, rules, now, message.authorId) : this.#humans > 1;
+    return this.#several;
+  }
+
   get multiHumanGroup(): boolean {
-    return isMultiHumanGroup(this.input.message.isDirect, this.humans);
+    return !this.input.message.isDirect && this.severalHumans;
   }
 
   /** Whether the author is in the middle of a conversation with us. */
@@ -190,13 +209,13 @@ export class LadderCase {
 
   #findPeer(): string | null {
     const { room, message } = this.input;
-    for (const { isBot, id, name } of room.participants) {
-      if (!isBot || id === message.authorId) continue;
-      const folded = fold(name.slice(0, limits.labelUnitsMax)).trim();
-      const contained = matchesInWords(folded)
+    for (const participant of room.participants) {
+      if (!participant.isBot || participant.id === message.authorId) continue;
+      const { folded, inWords } = nameOf(participant);
+      const contained = inWords
         ? containsFolded(this.#folded(), folded)
         : containsFoldedWord(this.#folded(), folded);
-      if (contained) return name;
+      if (contained) return participant.name;
     }
     return null;
   }
@@ -207,8 +226,8 @@ export class LadderCase {
     const text = this.#folded();
     return room.participants.some((one) => {
       if (one.id === message.authorId) return false;
-      const name = foldName(one);
-      return name.length >= otherNameUnitsMin && containsFoldedWord(text, name);
+      const { folded } = nameOf(one);
+      return folded.length >= otherNameUnitsMin && containsFoldedWord(text, folded);
     });
   }
 

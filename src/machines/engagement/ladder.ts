@@ -17,10 +17,12 @@ export interface LadderRung {
   readonly rule: Rule;
   readonly decision: "engage" | "observe";
   readonly test: (one: LadderCase) => boolean;
+  /** The same for a message that nothing is switched off for, as nearly all are: no switch is asked. */
+  readonly testUnrestricted: (one: LadderCase) => boolean;
   /** What was found, in plain words; `matched` is what the test said. */
   readonly fact: (one: LadderCase, matched: boolean) => string;
   /** Where several facts are weighed: each with its share; undefined: not for this message. */
-  readonly shares?: (one: LadderCase) => readonly FloorFact[] | undefined;
+  readonly shares?: ((one: LadderCase) => readonly FloorFact[] | undefined) | undefined;
 }
 
 /** Why a rung is off for this message, in words; null: it is on. */
@@ -37,9 +39,20 @@ const notWhenAlways: Switch = (one) =>
     ? "off: activation is “always”"
     : null;
 
-interface RungSpec extends Omit<LadderRung, "fact"> {
+interface RungSpec extends Omit<LadderRung, "testUnrestricted"> {
   readonly switches: readonly Switch[];
-  readonly fact: LadderRung["fact"];
+}
+
+/** All rungs have their fields in one order, so that reading one is as fast for each. */
+function unswitched({
+  tier,
+  rule,
+  decision,
+  test,
+  fact,
+  shares,
+}: Omit<LadderRung, "testUnrestricted">): LadderRung {
+  return { tier, rule, decision, test, testUnrestricted: test, fact, shares };
 }
 
 /** Puts the switches in front of a rung's test and of its fact. */
@@ -51,13 +64,13 @@ function rung({ switches, test, fact, shares, ...row }: RungSpec): LadderRung {
     }
     return null;
   };
-  return {
+  const switched = unswitched({
     ...row,
-    // Nearly every message is unrestricted: then no switch needs to be asked.
     test: (one) => (one.unrestricted || off(one) === null) && test(one),
     fact: (one, matched) => (matched ? fact(one, true) : (off(one) ?? fact(one, false))),
-    ...(shares && { shares: (one) => (off(one) === null ? shares(one) : undefined) }),
-  };
+    shares: shares && ((one) => (off(one) === null ? shares(one) : undefined)),
+  });
+  return { ...switched, testUnrestricted: test };
 }
 
 function trigger(
@@ -65,7 +78,7 @@ function trigger(
   holds: (one: LadderCase) => boolean,
   found: facts.Fact,
 ): LadderRung {
-  return {
+  return unswitched({
     tier: 1,
     rule,
     decision: "engage",
@@ -74,7 +87,7 @@ function trigger(
       if (one.calledOthers) return `off: ${facts.called(one)}`;
       return one.triggers(rule) ? found(one, matched) : facts.noTrigger(rule);
     },
-  };
+  });
 }
 
 /** Aimed elsewhere. One that calls other agents by name is so for everybody, whatever is off. */
@@ -90,6 +103,7 @@ const elsewhere: LadderRung = rung({
 const addressedElsewhere: LadderRung = {
   ...elsewhere,
   test: (one) => one.calledOthers || elsewhere.test(one),
+  testUnrestricted: (one) => one.calledOthers || elsewhere.testUnrestricted(one),
   fact: (one, matched) => (one.calledOthers ? facts.called(one) : elsewhere.fact(one, matched)),
 };
 
@@ -164,17 +178,17 @@ const solo: LadderRung = rung({
   rule: "solo-human",
   decision: "engage",
   switches: [notInMention, notInBroadcast],
-  test: (one) => !one.input.message.authorIsBot && one.humans <= 1,
+  test: (one) => !one.input.message.authorIsBot && !one.severalHumans,
   fact: facts.soloHuman,
 });
 
-const last: LadderRung = {
+const last: LadderRung = unswitched({
   tier: 6,
   rule: "default",
   decision: "observe",
   test: () => true,
   fact: () => "nothing matched",
-};
+});
 
 /** Observed until the judge says otherwise. Bots are never put to it, or two of them could pay for ever. */
 const judge: LadderRung = rung({

@@ -8,6 +8,7 @@ import { limits } from "../../../src/domain/limits.ts";
 import {
   countHumans,
   effectiveHumans,
+  hasSeveralHumans,
   isMultiHumanGroup,
   isPresent,
   noteSpeaker,
@@ -51,6 +52,27 @@ describe("counting", () => {
     expect(counted(read(1)).count).toBe(1);
     expect(counted(read(1, { fetchedAt: now - 59_999 })).count).toBe(1);
   });
+
+  const speakers = fc.array(
+    fc.tuple(fc.constantFrom("a", "b", "c", "d"), fc.boolean(), fc.nat(9 * day)),
+  );
+  const reads = fc.record({
+    humans: fc.nat(3),
+    bots: fc.nat(1),
+    truncated: fc.boolean(),
+    fetchedAt: fc.nat(120_000).map((ms) => now - ms),
+  });
+  property([speakers, fc.option(reads)])(
+    "whether there are several is whether the count is above one",
+    (rows, membership) => {
+      const participants = rows.map(([id, isBot, ms]) => who(id, { isBot, lastSeenAt: now - ms }));
+      for (const author of ["a", "e"]) {
+        const room = { participants, membership };
+        const count = countHumans(room, {}, now, author);
+        expect(hasSeveralHumans(room, {}, now, author)).toBe(count > 1);
+      }
+    },
+  );
 
   test("a fresh member read counts at least those who have spoken since, and the author", () => {
     const membership = read(1, { fetchedAt: now - 30_000 });
