@@ -1,0 +1,63 @@
+// `npm run mutation [-- --folder engagement ...]`: changes src/machines in small ways, one at a time, and
+// counts how many of them some test notices. Exits with 1 below 85%, with 2 for a wrong argument.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { ensureInstalled, root } from "../prepare.mjs";
+
+const help = `Usage: npm run mutation [-- --folder X ...] [--file X ...] [--next N] [--survivors] [--record]
+
+Changes src/machines in small ways, one at a time ("mutants"), runs the tests of test/machines, and prints
+for each folder how many of the changes were noticed.
+
+  --folder X    only this folder of src/machines; may be given several times
+  --file X      only this file, such as access/codes.ts
+  --next N      only N files: those that changed since they were recorded, then others in turn, by the day
+  --survivors   prints each change that nobody noticed
+  --record      writes what was measured into test/mutation.json
+  --help        prints this
+`;
+const options = /** @type {const} */ ({
+  folder: { type: "string", multiple: true, default: [] },
+  file: { type: "string", multiple: true, default: [] },
+  next: { type: "string" },
+  survivors: { type: "boolean", default: false },
+  record: { type: "boolean", default: false },
+  help: { type: "boolean", default: false },
+});
+
+const machines = join(root, "src", "machines");
+const all = readdirSync(machines, { recursive: true })
+  .filter((name) => name.endsWith(".ts"))
+  .toSorted();
+
+/** The arguments, and the files they name; null: they are wrong, and it was said. */
+function read() {
+  try {
+    const { values } = parseArgs({ options });
+    const { folder, file, next } = values;
+    for (const one of folder)
+      if (!all.some((name) => name.startsWith(`${one}/`)))
+        throw new Error(`there is no folder ${one} in src/machines`);
+    for (const one of file)
+      if (!all.includes(one)) throw new Error(`there is no file ${one} in src/machines`);
+    if (next !== undefined && !/^[1-9]\d?$/u.test(next))
+      throw new Error(`--next is a number from 1 to 99, not ${next}`);
+    const isNamed = (name) =>
+      file.includes(name) || folder.some((one) => name.startsWith(`${one}/`));
+    const isAll = folder.length + file.length === 0;
+    return { ...values, files: all.filter((name) => isAll || isNamed(name)) };
+  } catch (error) {
+    process.stderr.write(`mutation: ${error.message}\n\n${help}`);
+    return null;
+  }
+}
+
+const asked = read();
+if (asked === null) process.exitCode = 2;
+else if (asked.help) process.stdout.write(help);
+else {
+  ensureInstalled();
+  const { measure } = await import("./measure.mjs");
+  if (!(await measure(asked))) process.exitCode = 1;
+}

@@ -1,0 +1,135 @@
+// What `npm run mutation` does: which files it measures, their scores, and the record in
+// test/mutation.json, by which a run of a part answers for the whole.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { Stryker } from "@stryker-mutator/core";
+import { root } from "../prepare.mjs";
+
+const machines = join(root, "src", "machines");
+const recordFile = join(root, "test", "mutation.json");
+/** Below this share of noticed changes, in percent, the run fails. */
+const wanted = 85;
+
+/** Tests that play so much that one mutant would take minutes; the others say the same in less. */
+const tooLong = [
+  "test/machines/conversation/purity.test.ts",
+  "test/machines/conversation/reachability.test.ts",
+  "test/machines/conversation/states.test.ts",
+];
+
+const tests = ["test/machines", "test/testing"]
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
+  )
+  .filter((name) => name.endsWith(".test.ts") && !tooLong.includes(name))
+  .toSorted();
+
+const digest = (file) =>
+  createHash("sha256")
+    .update(readFileSync(join(machines, file)))
+    .digest("hex")
+    .slice(0, 16);
+
+/** By file: what was measured, and of which text. */
+const readRecord = () => JSON.parse(readFileSync(recordFile, "utf8"));
+
+/** Files whose text is not the one that was measured, then the others from where the day says. */
+function inTurn(files, count, record) {
+  const isStale = (file) => record[file]?.source !== digest(file);
+  const rest = files.filter((file) => !isStale(file));
+  const day = Math.floor(Date.now() / 86_400_000);
+  const start = rest.length === 0 ? 0 : (day * count) % rest.length;
+  return [...files.filter(isStale), ...rest.slice(start), ...rest.slice(0, start)].slice(0, count);
+}
+
+const score = ({ noticed, missed }) =>
+  noticed + missed === 0 ? 100 : (100 * noticed) / (noticed + missed);
+
+const sum = (parts) => ({
+  noticed: parts.reduce((all, { noticed }) => all + noticed, 0),
+  missed: parts.reduce((all, { missed }) => all + missed, 0),
+});
+
+function printScores(measured) {
+  const folders = new Map(Object.keys(measured).map((file) => [dirname(file), []]));
+  for (const file of Object.keys(measured)) folders.get(dirname(file)).push(file);
+  process.stdout.write(`${"".padEnd(36)}noticed   missed    score\n`);
+  const line = (name, part) =>
+    process.stdout.write(
+      `${name.padEnd(36)}${String(part.noticed).padStart(7)}${String(part.missed).padStart(9)}${score(part).toFixed(1).padStart(8)}%\n`,
+    );
+  for (const [folder, files] of folders) {
+    line(folder === "." ? "(top)" : folder, sum(files.map((file) => measured[file])));
+    for (const file of files) line(`  ${file}`, measured[file]);
+  }
+  line("all of these", sum(Object.values(measured)));
+}
+
+function printSurvivors(mutants) {
+  for (const { fileName, location, status, replacement, mutatorName } of mutants) {
+    const { start, end } = location;
+    const lines = readFileSync(fileName, "utf8")
+      .split("\n")
+      .slice(start.line - 1, end.line);
+    const last = lines.length - 1;
+    const text = lines
+      .map((line, at) =>
+        line.slice(at === 0 ? start.column - 1 : 0, at === last ? end.column - 1 : line.length),
+      )
+      .join("\n");
+    const short = (one) => one.replaceAll(/\s+/gu, " ").slice(0, 110);
+    process.stdout.write(
+      `${relative(root, fileName)}:${start.line}:${start.column} ${mutatorName}${status === "NoCoverage" ? " (no test comes here)" : ""}\n    - ${short(text)}\n    + ${short(replacement ?? "")}\n`,
+    );
+  }
+}
+
+export async function measure({ files: named, next, survivors, record: isRecorded }) {
+  const record = readRecord();
+  const files = next === undefined ? named : inTurn(named, Number(next), record);
+  process.env.EARSHOT_SEED ??= "20261121";
+  process.env.CI ??= "true";
+  const results = await new Stryker({
+    mutate: files.map((file) => `src/machines/${file}`),
+    testRunner: "earshot-tests-kept-loaded",
+    plugins: [new URL("./runner.mjs", import.meta.url).href],
+    earshotTests: tests,
+    coverageAnalysis: "perTest",
+    // What runs once while a module loads: a mutant of it would need all modules loaded again.
+    ignoreStatic: true,
+    tsconfigFile: "none",
+    ignorePatterns: ["dist", "bench", "examples", "web"],
+    tempDirName: "node_modules/.cache/mutation",
+    concurrency: 1,
+    // A busy machine is slow; what is endless is mostly found by how often the mutant ran.
+    timeoutMS: 60_000,
+    reporters: process.stdout.isTTY ? ["progress"] : [],
+    logLevel: "warn",
+    warnings: false,
+    allowEmpty: true,
+  }).runMutationTest();
+
+  const measured = {};
+  for (const file of files) {
+    const mutants = results.filter(({ fileName }) => relative(machines, fileName) === file);
+    const count = (...statuses) => mutants.filter(({ status }) => statuses.includes(status)).length;
+    measured[file] = {
+      source: digest(file),
+      noticed: count("Killed", "Timeout"),
+      missed: count("Survived", "NoCoverage"),
+    };
+  }
+  if (survivors)
+    printSurvivors(results.filter(({ status }) => ["Survived", "NoCoverage"].includes(status)));
+  printScores(measured);
+  const whole = Object.fromEntries(
+    Object.entries({ ...record, ...measured }).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  if (isRecorded) writeFileSync(recordFile, `${JSON.stringify(whole, null, 2)}\n`);
+  const total = sum(Object.values(whole));
+  process.stdout.write(
+    `src/machines with what test/mutation.json has of the other files: ${score(total).toFixed(1)}% of ${total.noticed + total.missed} changes are noticed (${wanted}% wanted)\n`,
+  );
+  return score(total) >= wanted;
+}
