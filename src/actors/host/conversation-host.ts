@@ -80,6 +80,19 @@ export interface ConversationHost {
 export const reasonOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, 500);
 
+/** The encoded verdict among a step's effects, or 0, and the effects beside it. */
+export function splitVerdict(effects: readonly Effect[]): {
+  readonly code: number;
+  readonly rest: readonly Effect[];
+} {
+  for (const effect of effects)
+    if (effect.type === "decided") {
+      const rest = effects.length === 1 ? [] : effects.filter(({ type }) => type !== "decided");
+      return { code: encodeVerdict(effect), rest };
+    }
+  return { code: 0, rest: effects };
+}
+
 export function createHostCore(options: ConversationHostOptions): ConversationHost {
   return new Core(options);
 }
@@ -290,14 +303,7 @@ class Core implements ConversationHost {
 
   /** Records a step's effects and returns its verdict. `always`: also a step without effects. */
   #note(slot: Slot, seq: number, at: number, effects: readonly Effect[], always: boolean): number {
-    let code = 0;
-    let rest = effects;
-    for (const effect of effects)
-      if (effect.type === "decided") {
-        code = encodeVerdict(effect);
-        rest = effects.length === 1 ? [] : effects.filter(({ type }) => type !== "decided");
-        break;
-      }
+    const { code, rest } = splitVerdict(effects);
     if (always || rest.length > 0)
       this.#draft.steps.push({ seq, conv: slot.conv, key: slot.key, at, code, effects: rest });
     return code;

@@ -11,7 +11,7 @@ import { type StepEvent, stepEvent } from "../../../src/machines/conversation/me
 import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
 import type { EmittedEffect } from "../../../src/machines/events/effects.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
-import { createRandomStory } from "../../support/machines/random-story.ts";
+import { storyOf } from "../../support/machines/random-story.ts";
 import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
 
 type Machine = typeof conversationMachine;
@@ -212,34 +212,22 @@ function play(machine: Machine, events: readonly ConversationEvent[], input: obj
   });
 }
 
-/** Stories as the whole chart lives them. */
-function story(seed: number): { events: ConversationEvent[]; input: object } {
-  const story = createRandomStory(seed);
-  const conversation = createConversation({ key: "story", settings: story.settings });
-  const events = Array.from({ length: 150 }, () => {
-    const event = story.next(conversation.context);
-    conversation.step(event);
-    return event;
-  });
-  conversation.stop();
-  return { events, input: { settings: story.settings } };
-}
-
 describe("the chart without a state", () => {
   const whole = compileMachine(conversationMachine);
-  const stories = Array.from({ length: 90 }, (_, seed) => story(seed + 1));
-  const lived = stories.map(({ events, input }) => play(whole, events, input));
+  const stories = Array.from({ length: 90 }, (_, seed) => storyOf(seed + 1, 150));
+  const lived = stories.map(({ events, settings }) => play(whole, events, { settings }));
 
   test("the same chart lives the same stories (so that random results fail)", () => {
     const again = compileMachine(conversationMachine);
-    for (const [place, { events, input }] of stories.entries())
-      expect(play(again, events, input)).toEqual(lived[place]);
+    for (const [place, { events, settings }] of stories.entries())
+      expect(play(again, events, { settings })).toEqual(lived[place]);
   });
 
   test.each(states.filter((path) => path.includes(".")))("%s does or decides otherwise", (path) => {
     const poorer = without(path);
     const differs = stories.some(
-      ({ events, input }, place) => play(poorer, events, input).join() !== lived[place]?.join(),
+      ({ events, settings }, place) =>
+        play(poorer, events, { settings }).join() !== lived[place]?.join(),
     );
     expect(differs).toBe(true);
   });

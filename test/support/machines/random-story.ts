@@ -3,6 +3,7 @@
  * at the edges of its windows, of its turn and sometimes of another. Seeded, and quick enough for a
  * hundred thousand steps.
  */
+import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import type { InboundInput } from "../../../src/domain/message.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { ConversationSettings } from "../../../src/domain/settings.ts";
@@ -209,4 +210,20 @@ export function createRandomStory(seed: number): RandomStory {
       return rare(context);
     },
   };
+}
+
+/** A story as the whole chart lives it, from its beginning. */
+export function storyOf(
+  seed: number,
+  length: number,
+): { readonly events: readonly ConversationEvent[]; readonly settings: ConversationSettings } {
+  const { settings, next } = createRandomStory(seed);
+  const conversation = createConversation({ key: "story", settings });
+  const events = Array.from({ length }, () => {
+    const event = next(conversation.context);
+    conversation.step(event);
+    return event;
+  });
+  conversation.stop();
+  return { events, settings };
 }
