@@ -106,6 +106,8 @@ export interface Report {
   readonly figures: Readonly<Record<string, number>>;
   /** One figure of this run over another of the same run. */
   readonly ratios?: Readonly<Record<string, number>>;
+  /** What a script of `--against` needs to do the same. */
+  readonly given?: unknown;
 }
 
 /** Prints the bench's one line. */

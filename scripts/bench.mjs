@@ -1,11 +1,13 @@
 // `npm run bench [-- --json] [--short] [name …]`: runs the benches in bench/, each in a process of its own.
-// With --json one JSON object a bench on stdout; without it a table on stderr.
+// With --json one JSON object a bench on stdout; without it a table on stderr. With `--against <script>`
+// a bench takes turns with that script (bench/README.md).
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
 
 const args = process.argv.slice(2);
+const against = takeAgainst(args);
 const names = args.filter((arg) => !arg.startsWith("--"));
 const json = args.includes("--json");
 // A bench that waits for what never comes must end by itself: nobody watches it in CI.
@@ -21,13 +23,13 @@ if (files.length === 0) {
   process.exitCode = 2;
 }
 for (const file of files) {
+  const path = join(root, "bench", file);
+  const turns = join(root, "bench", "against.ts");
   const done = spawnSync(
     process.execPath,
     [
-      "--expose-gc",
-      "--import",
-      "tsx",
-      join(root, "bench", file),
+      ...["--expose-gc", "--import", "tsx"],
+      ...(against === null ? [path] : [turns, basename(file, ".bench.ts"), path, against]),
       ...args.filter((arg) => arg.startsWith("--")),
     ],
     {
@@ -49,6 +51,19 @@ for (const file of files) {
     if (json) process.stdout.write(`${line}\n`);
     else table(JSON.parse(line));
   }
+}
+
+/** Takes `--against <script>` out of the arguments; its path, or null. */
+function takeAgainst(list) {
+  const at = list.findIndex((arg) => arg === "--against" || arg.startsWith("--against="));
+  if (at < 0) return null;
+  const [flag, next] = list.splice(at, list[at] === "--against" ? 2 : 1);
+  const script = flag.slice("--against=".length) || next;
+  if (script !== undefined && !script.startsWith("--"))
+    // npm runs scripts in the folder of the package, and notes where the user is.
+    return resolve(process.env.INIT_CWD ?? ".", script);
+  process.stderr.write("bench: --against needs the path of a script\n");
+  process.exit(2);
 }
 
 function table({ bench, unit, figures, ratios }) {

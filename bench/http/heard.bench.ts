@@ -25,6 +25,7 @@ const only = flag("only");
 const rounds = Number(flag("rounds") ?? (short ? 1 : 3));
 const secret = "a secret of sixteen characters or more";
 const ticksMs = 10;
+const loadCommand = [process.execPath, "--import", "tsx", join(import.meta.dirname, "load.ts")];
 
 /** What one load differs in. */
 type Case = Pick<Load, "lines" | "requests" | "path"> &
@@ -84,7 +85,25 @@ const ratios: Figures = {};
 for (const [what, value] of Object.entries(figures))
   if (`beside: ${what}` in figures)
     ratios[`${what}, ours over beside`] = round(value / (figures[`beside: ${what}`] ?? 0));
-report({ bench: "heard", figures, ratios });
+const wanted = Object.entries(cases).filter(([name]) => only === undefined || name.includes(only));
+const given = {
+  load: loadCommand,
+  cases: Object.fromEntries(
+    wanted.map(([name, { signed: _, ...one }]) => [name, loadOf(name, one)]),
+  ),
+};
+report({ bench: "heard", figures, ratios, given });
+
+/** What every contestant gets; the port and what proves who speaks are its own. */
+function loadOf(name: string, given: Omit<Case, "signed">): Omit<Load, "port"> {
+  return {
+    connections: 64,
+    warm: many(given.requests / 10),
+    rooms: 1_000,
+    name: name.replaceAll(" ", "-"),
+    ...given,
+  };
+}
 
 /** All cases against one daemon, on a state directory of its own. */
 async function measure(checkout: string): Promise<Figures> {
@@ -108,12 +127,8 @@ async function measure(checkout: string): Promise<Figures> {
     for (const [name, { signed, ...given }] of Object.entries(cases)) {
       if (only !== undefined && !name.includes(only)) continue;
       const load: Load = {
+        ...loadOf(name, given),
         port: daemon.port,
-        connections: 64,
-        warm: many(given.requests / 10),
-        rooms: 1_000,
-        name: name.replaceAll(" ", "-"),
-        ...given,
         ...(signed ? { secret } : { token }),
         ...(given.answersAt === undefined ? {} : { answersAt }),
       };
@@ -166,8 +181,8 @@ async function untilReady(child: ChildProcess, port: number): Promise<void> {
 }
 
 async function run(load: Load): Promise<Loaded> {
-  const args = ["--import", "tsx", join(import.meta.dirname, "load.ts"), JSON.stringify(load)];
-  const { stdout } = await promisify(execFile)(process.execPath, args);
+  const [program = "", ...args] = loadCommand;
+  const { stdout } = await promisify(execFile)(program, [...args, JSON.stringify(load)]);
   return JSON.parse(stdout) as Loaded;
 }
 

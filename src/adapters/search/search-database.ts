@@ -39,6 +39,11 @@ import {
   wordsTable,
 } from "./search-sql.ts";
 
+/**
+ * Changes of one commit. A commit sorts its words into the full-text index, which costs as much for a
+ * few as for many.
+ */
+const commitChanges = 512;
 /** Messages looked through between two turns of the event loop. */
 const sliceEntries = 20_000;
 /** Without FTS5 a search compares at most so many messages, the newest. */
@@ -145,14 +150,23 @@ function createIndex({ path, database, fullText }: Opened): SearchIndex {
   };
   const number = (text: string) => (use(text).get() as { entry: number }).entry;
   const put = createWrites(use, fullText);
-  const transaction = (work: () => void) =>
+  /** Changes since the last commit. All reads here see them. */
+  let open = 0;
+  const commit = () => {
+    if (database.isTransaction) database.exec("COMMIT");
+    open = 0;
+  };
+  /** Adds `count` changes to the open commit. If one fails, all of it is undone, position included. */
+  const change = (count: number, work: () => void) =>
     guarded(() => {
-      database.exec("BEGIN");
       try {
+        if (!database.isTransaction) database.exec("BEGIN");
         work();
-        database.exec("COMMIT");
+        open += count;
+        if (open >= commitChanges) commit();
       } catch (error) {
         if (database.isTransaction) database.exec("ROLLBACK");
+        open = 0;
         throw error;
       }
     });
@@ -167,8 +181,8 @@ function createIndex({ path, database, fullText }: Opened): SearchIndex {
         (use(sql.waiting).all(after, limit) as { seq: number }[]).map(({ seq }) => seq),
       ),
     write(changes, { seq, conv }) {
-      transaction(() => {
-        for (const change of changes) put.change(change);
+      change(changes.length, () => {
+        for (const one of changes) put.change(one);
         use(sql.move).run(seq, conv);
       });
       hasErased ||= changes.some((one) => one.op === "text" && one.grows !== true);
@@ -176,7 +190,7 @@ function createIndex({ path, database, fullText }: Opened): SearchIndex {
     prune(seq, limit) {
       const old = guarded(() => use(sql.old).all(seq, limit) as TextOf[]);
       if (old.length > 0)
-        transaction(() => {
+        change(old.length, () => {
           for (const one of old) put.drop(one);
           use(sql.waitedLong).run(seq);
         });
@@ -184,12 +198,15 @@ function createIndex({ path, database, fullText }: Opened): SearchIndex {
       return old.length;
     },
     flush() {
+      guarded(commit);
       if (hasErased && path !== null)
         guarded(() => database.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
       hasErased = false;
     },
     clear() {
-      transaction(() => {
+      // What is prepared for a table that goes would keep it.
+      guarded(commit);
+      change(commitChanges, () => {
         if (fullText) database.exec(dropWordsTable);
         database.exec(dropTables);
         database.exec(tables);
@@ -199,7 +216,12 @@ function createIndex({ path, database, fullText }: Opened): SearchIndex {
     },
     find: (query) => find(reader, query),
     close() {
-      if (database.isOpen) database.close();
+      if (!database.isOpen) return;
+      try {
+        guarded(commit);
+      } finally {
+        database.close();
+      }
     },
   };
 }

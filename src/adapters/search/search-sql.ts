@@ -19,7 +19,7 @@ PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 PRAGMA secure_delete = ON;
 PRAGMA cache_size = -8192;
-PRAGMA wal_autocheckpoint = 200;
+PRAGMA wal_autocheckpoint = 1000;
 PRAGMA journal_size_limit = 4194304;
 `;
 

@@ -22,6 +22,13 @@ export function limitBodyTime(incoming: IncomingMessage, response: ServerRespons
   const { "content-length": length, "transfer-encoding": coding } = incoming.headers;
   // Without either there is no body (RFC 9112, 6.3).
   if (length === undefined && coding === undefined) return;
+  // Most bodies arrive with their headers: those need no timer.
+  setImmediate(() => {
+    if (!incoming.complete && !incoming.destroyed) watch(incoming, response);
+  });
+}
+
+function watch(incoming: IncomingMessage, response: ServerResponse): void {
   const clock = createSystemClock();
   const { socket } = incoming;
   const readBefore = socket.bytesRead;

@@ -239,6 +239,7 @@ describe("changes", () => {
     const index = open();
     fill(index, ["one"]);
     const bad = { op: "add", message: { ...message(2, "two"), kind: null as never } } as const;
+    index.flush();
     const good = { op: "add", message: message(3, "three") } as const;
     expect(() => index.write([good, bad], { seq: 9, conv: 7 })).toThrow();
     expect(index.position()).toEqual({ seq: 1, conv: 7 });

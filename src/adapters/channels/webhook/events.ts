@@ -53,22 +53,30 @@ export function postedEvents(place: PostedPlace, outside: boolean): PostedEvents
       .strictObject({ membership: membershipSchema.extend(place) })
       .transform(({ membership }): ChannelEvent => ({ type: "membership", membership })),
   };
+  const kinds = Object.keys(others);
   const schemaFor = (value: unknown): z.ZodType<ChannelEvent> => {
     const isRecord = typeof value === "object" && value !== null && !("chat" in value);
-    const kind = isRecord
-      ? Object.keys(others).find((key) => Object.hasOwn(value, key))
-      : undefined;
+    const kind = isRecord ? kinds.find((key) => Object.hasOwn(value, key)) : undefined;
     return (kind === undefined ? undefined : others[kind]) ?? message;
   };
+  // Made once: to make a schema costs more than to parse with it.
+  const alone = new Map(
+    [message, ...Object.values(others)].map((schema) => [
+      schema,
+      schema.transform((event) => [event]),
+    ]),
+  );
   const bounds = z.array(z.unknown()).min(1).max(limits.inboundArrayCountMax);
+  const alike = z.array(message);
   return {
     message,
     any: z.union([message, ...Object.values(others)]),
     bodyFor(value) {
-      if (!Array.isArray(value)) return schemaFor(value).transform((event) => [event]);
+      if (!Array.isArray(value)) return alone.get(schemaFor(value)) as z.ZodType<ChannelEvent[]>;
       if (!bounds.safeParse(value).success) return bounds.transform((): ChannelEvent[] => []);
-      const [first, ...rest] = value.map(schemaFor);
-      return z.tuple([first ?? message, ...rest]);
+      const [first = message, ...rest] = value.map(schemaFor);
+      if (first === message && rest.every((schema) => schema === message)) return alike;
+      return z.tuple([first, ...rest]);
     },
   };
 }
