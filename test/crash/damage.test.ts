@@ -11,7 +11,14 @@ import { checkDatabase } from "../../src/adapters/stores/check-database.ts";
 import { loadDriver } from "../../src/adapters/stores/sqlite-driver.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
-import type { EventRow, OutboxRow, Store, StoreWrite } from "../../src/domain/ports/index.ts";
+import type {
+  ConversationRow,
+  EventRow,
+  OutboxRow,
+  Store,
+  StoreWrite,
+} from "../../src/domain/ports/index.ts";
+import type { TranscriptLine } from "../../src/domain/session.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { property } from "../support/property.ts";
 import { rounds } from "../support/rounds.ts";
@@ -51,15 +58,50 @@ const writes: readonly StoreWrite[] = Array.from({ length: rows }, (_, index): S
       error: null,
     },
   },
+  {
+    kind: "checkpoint",
+    conv: 1 + (index % 7),
+    recordSeq: index + 1,
+    epoch: 1,
+    record: body(index),
+  },
+  {
+    kind: "transcript",
+    conv: 1 + (index % 7),
+    line: {
+      id: index + 1,
+      sessionId: `s${index % 7}`,
+      turnId: `t${index}`,
+      role: "user",
+      at: index,
+      text: `${index} ${words}`,
+      author: { id: "ann", name: "Ann" },
+    },
+  },
 ]).flat();
+const kinds = writes.length / rows;
+
+const none: ConversationRow = { conv: 0, key: "", recordSeq: 0, epoch: 0, record: null };
 
 interface Read {
   readonly events: readonly EventRow[];
   readonly outbox: readonly OutboxRow[];
+  readonly conversations: readonly ConversationRow[];
+  readonly lines: readonly TranscriptLine[];
 }
 const readAll = async (store: Store): Promise<Read> => ({
   events: await store.scan(0, 10 * rows),
   outbox: await store.outboxOpen(),
+  conversations: await Promise.all(
+    Array.from({ length: 7 }, async (_, index) => (await store.conversation(index + 1)) ?? none),
+  ),
+  lines: (
+    await Promise.all(
+      Array.from({ length: 7 }, (_, index) =>
+        store.transcript({ sessionId: `s${index}`, limit: rows }),
+      ),
+    )
+  ).flat(),
 });
 
 /** A database of which the first half is in the file and the rest in its log, copied as a crash would. */
@@ -67,14 +109,15 @@ async function written(): Promise<{ folder: string; read: Read }> {
   const folder = newFolder();
   const path = join(folder, "earshot.db");
   const first = await openSqliteStore({ path });
-  await first.commit(writes.slice(0, rows));
+  await first.commit(writes.slice(0, (rows / 2) * kinds));
   await first.close();
   const { DatabaseSync } = loadDriver();
   const database = new DatabaseSync(path);
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
   const second = await openSqliteStore({ path });
-  for (let at = rows; at < writes.length; at += 10) await second.commit(writes.slice(at, at + 10));
+  for (let at = (rows / 2) * kinds; at < writes.length; at += 10)
+    await second.commit(writes.slice(at, at + 10));
   const read = await readAll(second);
   const copy = newFolder();
   for (const name of ["earshot.db", "earshot.db-wal"])
@@ -125,8 +168,15 @@ async function expectTrue(found: Read | EarshotError): Promise<void> {
   const { read } = await source;
   const events = new Map(read.events.map((row) => [row.seq, row]));
   const outbox = new Map(read.outbox.map((row) => [row.id, row]));
+  const lines = new Map(read.lines.map((line) => [line.id, line]));
   for (const row of found.events) expect(row).toEqual(events.get(row.seq));
   for (const row of found.outbox) expect(row).toEqual(outbox.get(row.id));
+  for (const line of found.lines) expect(line).toEqual(lines.get(line.id));
+  for (const { conv, record, recordSeq } of found.conversations)
+    if (record !== null) {
+      expect(record).toBe(body(recordSeq - 1));
+      expect(1 + ((recordSeq - 1) % 7)).toBe(conv);
+    }
 }
 
 const place = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
@@ -162,6 +212,41 @@ test("a letter changed within a message is found, in the journal as in what is t
     writeFileSync(path, text.replaceAll("kettle", "cattle"), "latin1");
   });
   expect(found).toMatchObject({ code: "EAR_STORE_DAMAGED", disposition: "terminal" });
+});
+
+test.each([
+  ["the record of a conversation", "conversation", "record"],
+  ["a line of a transcript", "transcript", "text"],
+])(
+  "a letter changed in %s is found when it is read, and by doctor",
+  async (what, table, column) => {
+    const change: Damage = (path) => {
+      const { DatabaseSync } = loadDriver();
+      const database = new DatabaseSync(path);
+      database.exec(`UPDATE ${table} SET ${column} = replace(${column}, 'kettle', 'cattle')`);
+      database.close();
+    };
+    const found = await outcome("earshot.db", change);
+    expect(found).toMatchObject({ code: "EAR_STORE_DAMAGED" });
+    expect((found as EarshotError).message).toContain(what.split(" ")[1]);
+    const path = join(newFolder(), "earshot.db");
+    copyFileSync(join((await source).folder, "earshot.db"), path);
+    change(path);
+    expect(await doctorSays(path)).toBe("EAR_STORE_DAMAGED");
+  },
+);
+
+test("rows of a version without their checksums are read as they are", async () => {
+  const { read } = await source;
+  const found = await outcome("earshot.db", (path) => {
+    const { DatabaseSync } = loadDriver();
+    const database = new DatabaseSync(path);
+    for (const table of ["conversation", "transcript"])
+      database.exec(`ALTER TABLE ${table} DROP COLUMN sum`);
+    database.exec("PRAGMA user_version = 4");
+    database.close();
+  });
+  expect(found).toEqual(read);
 });
 
 test("doctor reads all of it: sound, with a changed letter, with a page of nothing", async () => {

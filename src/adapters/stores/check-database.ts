@@ -5,10 +5,19 @@
 import { existsSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { EarshotError } from "../../domain/errors.ts";
-import type { EventRow, OutboxRow } from "../../domain/ports/index.ts";
-import { checkedEvent, checkedOutbox, damagedError, type Summed } from "./row-sum.ts";
-import { type Database, loadDriver, storeError } from "./sqlite-driver.ts";
+import type { ConversationRow, EventRow, OutboxRow } from "../../domain/ports/index.ts";
+import {
+  checkedConversation,
+  checkedEvent,
+  checkedLine,
+  checkedOutbox,
+  damagedError,
+  type StoredLine,
+  type Summed,
+} from "./row-sum.ts";
+import { type Database, loadDriver, type Statement, storeError } from "./sqlite-driver.ts";
 import { schemaVersion, sql } from "./sqlite-schema.ts";
+import { sessionSql } from "./sqlite-sessions.ts";
 import { exactly } from "./sqlite-text.ts";
 
 const sliceRows = 10_000;
@@ -41,14 +50,37 @@ async function checkRows(database: Database, path: string): Promise<number> {
   const damaged = (what: string) => damagedError(path, what);
   for (const row of exactly(database.prepare(sql.outboxOpen)).all() as Summed<OutboxRow>[])
     checkedOutbox(row, damaged);
-  const scan = exactly(database.prepare(sql.scan));
+  await readSlices<Summed<ConversationRow>>(
+    exactly(database.prepare(sql.conversations)),
+    ({ conv }) => conv,
+    (row) => checkedConversation(row, damaged),
+  );
+  await readSlices<Summed<StoredLine>>(
+    exactly(database.prepare(sessionSql.scanLines)),
+    ({ id }) => id,
+    (row) => checkedLine(row, damaged),
+  );
+  return readSlices<Summed<EventRow>>(
+    exactly(database.prepare(sql.scan)),
+    ({ seq }) => seq,
+    (row) => checkedEvent(row, damaged),
+  );
+}
+
+/** Reads all rows of a statement that gives so many after a number. How many they were. */
+async function readSlices<Row>(
+  scan: Statement,
+  numberOf: (row: Row) => number,
+  check: (row: Row) => void,
+): Promise<number> {
   let read = 0;
-  for (let after = 0; ; ) {
-    const rows = scan.all(after, sliceRows) as Summed<EventRow>[];
-    for (const row of rows) checkedEvent(row, damaged);
+  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+    const rows = scan.all(after, sliceRows) as Row[];
+    for (const row of rows) check(row);
     read += rows.length;
-    after = rows.at(-1)?.seq ?? after;
-    if (rows.length < sliceRows) return read;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < sliceRows) return read;
+    after = numberOf(last);
     await setImmediate();
   }
 }

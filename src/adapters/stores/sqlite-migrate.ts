@@ -34,7 +34,7 @@ export function migrate(database: Database, path: string): void {
       if (found.user_version < 3) database.exec(accessSchema);
       addSums(database);
     }
-    database.exec("PRAGMA user_version = 4");
+    database.exec("PRAGMA user_version = 5");
     database.exec("COMMIT");
   } catch (error) {
     database.exec("ROLLBACK");
@@ -43,11 +43,15 @@ export function migrate(database: Database, path: string): void {
   }
 }
 
-/** Version 3 had no checksums: rows from before keep none. */
+/**
+ * Version 3 had no checksums, version 4 none of records and transcripts: rows from before keep none.
+ */
 function addSums(database: Database): void {
   for (const [columns, add] of [
     ["PRAGMA table_info(journal)", "ALTER TABLE journal ADD COLUMN sum INTEGER"],
     ["PRAGMA table_info(outbox)", "ALTER TABLE outbox ADD COLUMN sum INTEGER"],
+    ["PRAGMA table_info(conversation)", "ALTER TABLE conversation ADD COLUMN sum INTEGER"],
+    ["PRAGMA table_info(transcript)", "ALTER TABLE transcript ADD COLUMN sum INTEGER"],
   ] as const) {
     const found = database.prepare(columns).all() as { name: string }[];
     if (!found.some(({ name }) => name === "sum")) database.exec(add);

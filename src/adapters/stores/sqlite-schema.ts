@@ -9,7 +9,7 @@
 import { sessionSchema, transcriptIndexes, transcriptSchema } from "./sqlite-sessions.ts";
 
 /** Stored in `user_version`; a change of the tables raises it. */
-export const schemaVersion = 4;
+export const schemaVersion = 5;
 
 /** For a database in a file: committed data survives a power failure. */
 export const durablePragmas = `
@@ -42,7 +42,7 @@ CREATE UNIQUE INDEX journal_event ON journal(at, eid, conv);
 CREATE TABLE applied(seq INTEGER PRIMARY KEY, code INTEGER NOT NULL);
 CREATE TABLE conversation(
   conv INTEGER PRIMARY KEY, key TEXT NOT NULL, record_seq INTEGER NOT NULL DEFAULT 0,
-  epoch INTEGER NOT NULL DEFAULT 0, record TEXT);
+  epoch INTEGER NOT NULL DEFAULT 0, record TEXT, sum INTEGER);
 CREATE TABLE outbox(
   id TEXT NOT NULL UNIQUE, conv INTEGER NOT NULL, key TEXT NOT NULL, turn TEXT NOT NULL,
   idx INTEGER NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL, created INTEGER NOT NULL,
@@ -83,7 +83,7 @@ export const sql = {
     "INSERT INTO conversation(conv, key) VALUES(?, ?) ON CONFLICT(conv) DO NOTHING",
   insertApplied: "INSERT INTO applied(seq, code) VALUES(?, ?) ON CONFLICT(seq) DO NOTHING",
   checkpoint:
-    "UPDATE conversation SET record = ?1, record_seq = ?2, epoch = ?3 " +
+    "UPDATE conversation SET record = ?1, record_seq = ?2, epoch = ?3, sum = ?5 " +
     "WHERE conv = ?4 AND epoch <= ?3 AND record_seq <= ?2",
   putOutbox:
     "INSERT INTO outbox(id, conv, key, turn, idx, kind, state, created, due, attempts, doubts, " +
@@ -112,9 +112,9 @@ export const sql = {
   dropAccess: "DELETE FROM access WHERE name = ?",
 
   conversation:
-    "SELECT conv, key, record_seq AS recordSeq, epoch, record FROM conversation WHERE conv = ?",
+    "SELECT conv, key, record_seq AS recordSeq, epoch, record, sum FROM conversation WHERE conv = ?",
   conversations:
-    "SELECT conv, key, record_seq AS recordSeq, epoch, record FROM conversation " +
+    "SELECT conv, key, record_seq AS recordSeq, epoch, record, sum FROM conversation " +
     "WHERE conv > ? ORDER BY conv LIMIT ?",
   countSlice:
     "SELECT count(*) AS n, max(conv) AS last FROM " +

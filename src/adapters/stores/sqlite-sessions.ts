@@ -16,6 +16,7 @@ import {
   type SessionUsage,
   type TranscriptLine,
 } from "../../domain/session.ts";
+import { checkedLine, type Damaged, type StoredLine, type Summed, sumOfLine } from "./row-sum.ts";
 import type { Statement } from "./sqlite-driver.ts";
 
 export const sessionSchema = `
@@ -33,7 +34,7 @@ export const transcriptSchema = `
 CREATE TABLE transcript(
   id INTEGER PRIMARY KEY, conv INTEGER NOT NULL, turn TEXT NOT NULL, role TEXT NOT NULL,
   at INTEGER NOT NULL, text TEXT NOT NULL, session TEXT NOT NULL DEFAULT '', covers INTEGER,
-  more TEXT);
+  more TEXT, sum INTEGER);
 `;
 export const transcriptIndexes = `
 CREATE INDEX transcript_session ON transcript(session, id);
@@ -45,9 +46,9 @@ const session =
   "s.created AS createdAt, s.updated AS updatedAt, s.settings AS settings, s.turns AS turns, " +
   "s.input AS inputTokens, s.output AS outputTokens, s.cost AS costUsd, s.aborted AS aborted, " +
   "s.archived AS archivedAt FROM session s ";
-const line = "SELECT id, session, turn, role, at, text, covers, more FROM transcript ";
+const line = "SELECT id, session, turn, role, at, text, covers, more, sum FROM transcript ";
 
-const sql = {
+export const sessionSql = {
   open:
     "INSERT INTO session(id, conv, key, agent, created, updated, from_seq, settings) " +
     "VALUES(?, ?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
@@ -63,9 +64,10 @@ const sql = {
     "cost = cost + ?, aborted = coalesce(?, aborted) WHERE id = ?",
   touch: "UPDATE session SET updated = ? WHERE id = ?",
   insertLine:
-    "INSERT INTO transcript(id, conv, turn, role, at, text, session, covers, more) " +
-    "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO transcript(id, conv, turn, role, at, text, session, covers, more, sum) " +
+    "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 
+  scanLines: `${line}WHERE id > ? ORDER BY id LIMIT ?`,
   lines: `${line}WHERE session = ? AND id > ? ORDER BY id LIMIT ?`,
   newest: `${line}WHERE session = ? AND id > ? ORDER BY id DESC LIMIT ?`,
   linesOfTurn: `${line}WHERE turn = ? ORDER BY id`,
@@ -87,6 +89,8 @@ const sql = {
     "SELECT agent AS agentId, sum(turns) AS turns, sum(input) AS inputTokens, " +
     "sum(output) AS outputTokens, sum(cost) AS costUsd FROM session GROUP BY agent ORDER BY agent",
 } as const;
+
+const sql = sessionSql;
 
 type Use = (text: string) => Statement;
 
@@ -130,10 +134,21 @@ const changes = (answer: { readonly changes: number | bigint }) => Number(answer
 function putLine(use: Use, { conv, line }: TranscriptWrite): number {
   const { id, turnId, role, at, text, sessionId, covers, author, messageId, part, unsent, usage } =
     line;
-  const more = JSON.stringify({ author, messageId, part, unsent, usage });
+  const json = JSON.stringify({ author, messageId, part, unsent, usage });
+  const more = json === "{}" ? null : json;
+  const row = {
+    id,
+    session: sessionId,
+    turn: turnId,
+    role,
+    at,
+    text,
+    covers: covers ?? null,
+    more,
+  };
   use(sql.insertLine).run(
     ...[id, conv, turnId, role, at, text, sessionId],
-    ...[covers ?? null, more === "{}" ? null : more],
+    ...[row.covers, more, sumOfLine(row)],
   );
   use(sql.touch).run(at, sessionId);
   return 1;
@@ -156,14 +171,9 @@ function sessionRow(stored: StoredSession): SessionRow {
   };
 }
 
-interface StoredLine extends Pick<TranscriptLine, "id" | "role" | "at" | "text"> {
-  readonly session: string;
-  readonly turn: string;
-  readonly covers: number | null;
-  readonly more: string | null;
-}
-
-function lineOf({ session: sessionId, turn, covers, more, ...rest }: StoredLine): TranscriptLine {
+/** @throws EarshotError EAR_STORE_DAMAGED */
+function lineOf(row: Summed<StoredLine>, damaged: Damaged): TranscriptLine {
+  const { session: sessionId, turn, covers, more, ...rest } = checkedLine(row, damaged);
   return {
     ...rest,
     sessionId,
@@ -177,10 +187,12 @@ function lineOf({ session: sessionId, turn, covers, more, ...rest }: StoredLine)
 export interface Reading {
   one<Row>(text: string, ...values: (string | number | null)[]): Promise<Row | null>;
   all<Row>(text: string, ...values: (string | number | null)[]): Promise<Row[]>;
+  readonly damaged: Damaged;
 }
 
 /** The reads of sessions. */
-export function sessionReads({ one, all }: Reading): SessionReads {
+export function sessionReads({ one, all, damaged }: Reading): SessionReads {
+  const lineAs = (row: Summed<StoredLine>) => lineOf(row, damaged);
   const row = async (text: string, ...values: (string | number)[]) => {
     const stored = await one<StoredSession>(text, ...values);
     return stored === null ? null : sessionRow(stored);
@@ -188,15 +200,15 @@ export function sessionReads({ one, all }: Reading): SessionReads {
   return {
     async transcript({ sessionId, after = 0, limit, newest = false }) {
       const text = newest ? sql.newest : sql.lines;
-      const rows = await all<StoredLine>(text, sessionId, after, limit);
-      return (newest ? rows.reverse() : rows).map(lineOf);
+      const rows = await all<Summed<StoredLine>>(text, sessionId, after, limit);
+      return (newest ? rows.reverse() : rows).map(lineAs);
     },
     async transcriptOfTurn(turnId) {
-      return (await all<StoredLine>(sql.linesOfTurn, turnId)).map(lineOf);
+      return (await all<Summed<StoredLine>>(sql.linesOfTurn, turnId)).map(lineAs);
     },
     async transcriptMark(sessionId) {
-      const stored = await one<StoredLine>(sql.mark, sessionId);
-      return stored === null ? null : lineOf(stored);
+      const stored = await one<Summed<StoredLine>>(sql.mark, sessionId);
+      return stored === null ? null : lineAs(stored);
     },
     async lastLine() {
       return (await one<{ id: number }>(sql.lastLine))?.id ?? 0;

@@ -21,7 +21,13 @@ import type {
 } from "../../domain/ports/index.ts";
 import { createConversationCount } from "./conversation-count.ts";
 import { createRecent } from "./recent-events.ts";
-import { checkedEvent, checkedOutbox, damagedError, type Summed } from "./row-sum.ts";
+import {
+  checkedConversation,
+  checkedEvent,
+  checkedOutbox,
+  damagedError,
+  type Summed,
+} from "./row-sum.ts";
 import { type Database, fileOf, loadDriver, type Statement, storeError } from "./sqlite-driver.ts";
 import { migrate } from "./sqlite-migrate.ts";
 import { durablePragmas, sql, temporaryPragmas } from "./sqlite-schema.ts";
@@ -159,6 +165,10 @@ function createStore(database: Database, kind: StoreKind): Store {
     (await all<Summed<EventRow>>(text, ...values)).map(eventAs);
   const outbox = async (text: string, ...values: (string | number)[]): Promise<OutboxRow[]> =>
     (await all<Summed<OutboxRow>>(text, ...values)).map(outboxAs);
+  const conversationRow = async (conv: number): Promise<ConversationRow | null> => {
+    const row = await one<Summed<ConversationRow>>(sql.conversation, conv);
+    return row === null ? null : checkedConversation(row, damaged);
+  };
   const number = (text: string) => reading(() => (use(text).get() as { seq: number }).seq);
 
   const tails = createTails();
@@ -234,7 +244,7 @@ function createStore(database: Database, kind: StoreKind): Store {
     reading(() => seqs.flatMap((seq) => recent.get(seq) ?? storedEvent(seq) ?? []));
 
   return {
-    ...sessionReads({ one, all }),
+    ...sessionReads({ one, all, damaged }),
     async commit(writes, until = "durable") {
       reached.clear();
       reading(() => wal?.repaired());
@@ -249,14 +259,15 @@ function createStore(database: Database, kind: StoreKind): Store {
     async conversation(conv) {
       const key = unrecorded.get(conv);
       if (key !== undefined) return { conv, key, recordSeq: 0, epoch: 0, record: null };
-      const row = await one<ConversationRow>(sql.conversation, conv);
+      const row = await conversationRow(conv);
       if (reached.size < sliceRows) reached.set(conv, row?.recordSeq ?? 0);
       return row;
     },
     async conversations({ after = -1, limit }) {
       await ready;
-      const rows = await all<ConversationRow>(sql.conversations, after, limit);
-      return rows.map((row) => {
+      const rows = await all<Summed<ConversationRow>>(sql.conversations, after, limit);
+      return rows.map((found) => {
+        const row = checkedConversation(found, damaged);
         const lastSeq = tails.after(row.conv, row.recordSeq).at(-1) ?? row.recordSeq;
         return { ...row, lastSeq };
       });
@@ -265,8 +276,7 @@ function createStore(database: Database, kind: StoreKind): Store {
     async tail(conv, after, before = Number.POSITIVE_INFINITY) {
       if (unrecorded.has(conv)) return byNumber(tails.between(conv, after, before));
       await ready;
-      const recordSeq =
-        reached.get(conv) ?? (await one<ConversationRow>(sql.conversation, conv))?.recordSeq ?? 0;
+      const recordSeq = reached.get(conv) ?? (await conversationRow(conv))?.recordSeq ?? 0;
       if (after >= recordSeq) return byNumber(tails.between(conv, after, before));
       return sliced(sql.eventsOfSlice, after, conv, before);
     },

@@ -12,7 +12,7 @@ import {
   type StoreWrite,
 } from "../../domain/ports/index.ts";
 import type { Recent } from "./recent-events.ts";
-import { sumOfEvent, sumOfOutbox } from "./row-sum.ts";
+import { sumOfEvent, sumOfOutbox, sumOfRecord } from "./row-sum.ts";
 import { type Database, fileOf, type Statement, storeError } from "./sqlite-driver.ts";
 import { sql } from "./sqlite-schema.ts";
 import { putSession } from "./sqlite-sessions.ts";
@@ -185,7 +185,10 @@ function put(
       return Number(use(sql.insertApplied).run(write.seq, write.code).changes);
     case "checkpoint":
       return Number(
-        use(sql.checkpoint).run(write.record, write.recordSeq, write.epoch, write.conv).changes,
+        use(sql.checkpoint).run(
+          ...[write.record, write.recordSeq, write.epoch, write.conv],
+          sumOfRecord(write),
+        ).changes,
       );
     case "outbox":
       return putOutbox(use, write.row);
