@@ -92,6 +92,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     ],
     "daemon/cli",
   ],
+  engines: ["engines/restate"],
   bridges: ["bridges"],
   public: ["testing", "."],
 };
@@ -103,6 +104,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   actors: ["domain", "machines"],
   adapters: ["domain"],
   daemon: ["domain", "machines", "actors", "adapters"],
+  engines: ["domain", "machines", "actors"],
   // Beside the daemon: it is given to one as any other channel.
   bridges: ["domain", "adapters"],
   public: ["domain", "machines", "actors", "adapters", "daemon"],

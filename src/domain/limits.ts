@@ -325,4 +325,10 @@ export const limits = {
   restartPeriodMs: 30_000,
   drainMsMax: 10_000,
   abortMsMax: 1_000,
+  /** Events that one call of an engine carries to a conversation. */
+  engineBatchEventsMax: 256,
+  /** Events that wait on a node for their conversation's call; more are refused. */
+  engineInboxEventsMax: 4_096,
+  /** The latest events of a conversation by which an engine recognises one that comes again. */
+  engineSeenMax: 1_024,
 } as const;

@@ -5,36 +5,23 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
-import {
-  type ConversationFactory,
-  createHostCore,
-} from "../../../src/actors/host/conversation-host.ts";
+import type { ConversationFactory } from "../../../src/actors/host/conversation-host.ts";
 import { type NumberedEvent, stepBatch } from "../../../src/actors/host/step-batch.ts";
-import {
-  type Activation,
-  type HostStep,
-  notLiveCode,
-  quarantinedCode,
-} from "../../../src/actors/protocol/host-protocol.ts";
-import { hash52 } from "../../../src/domain/key.ts";
+import { type HostStep, quarantinedCode } from "../../../src/actors/protocol/host-protocol.ts";
 import type { ConversationSettings } from "../../../src/domain/settings.ts";
+import {
+  inPool,
+  numberedFrom,
+  type Outcome,
+  parsedRecord,
+} from "../../support/machines/pool-steps.ts";
 import { storyOf } from "../../support/machines/random-story.ts";
 import { property } from "../../support/property.ts";
 import { rounds } from "../../support/rounds.ts";
 import { settingsWith } from "../../support/runtime/conversation-rig.ts";
-import { configOf, message } from "../../support/runtime/supervised.ts";
+import { message } from "../../support/runtime/supervised.ts";
 
 const key = "agent:main:story";
-
-interface Outcome {
-  /** Parsed: a record that was restored on the way may have its fields in another order. */
-  readonly record: unknown;
-  readonly codes: readonly number[];
-  readonly steps: readonly HostStep[];
-  readonly rejected: readonly number[];
-}
-
-const parsed = (record: string | null): unknown => (record === null ? null : JSON.parse(record));
 
 /** Conversations that fail on some events, once these have changed them. */
 const failingOn =
@@ -49,42 +36,7 @@ const failingOn =
     return Object.create(real, { step: { value: step } }) as typeof real;
   };
 
-/** What the core of the pool's hosts makes of them, asked again with a tail where it lost the actor. */
-function pool(
-  events: readonly NumberedEvent[],
-  settings: ConversationSettings,
-  create = createConversation as ConversationFactory,
-): Outcome {
-  const host = createHostCore({ create, settingsFor: () => settings, live: 1, checkpointEvery: 1 });
-  const configs = [{ version: 1, config: configOf() }];
-  const codes: number[] = [];
-  const steps: HostStep[] = [];
-  const rejected: number[] = [];
-  let record: string | null = null;
-  let recordSeq = 0;
-  for (const [id, one] of events.entries()) {
-    const entry = { conv: hash52(key), key, ...one };
-    const apply = (activation?: Activation) =>
-      host.apply({
-        id,
-        epoch: 1,
-        configs,
-        forget: [],
-        entries: [activation === undefined ? entry : { ...entry, activation }],
-      });
-    let result = apply();
-    if (result.codes[0] === notLiveCode) result = apply({ record, recordSeq, tail: [] });
-    codes.push(...result.codes);
-    steps.push(...result.steps);
-    rejected.push(...result.rejected.map(({ seq }) => seq));
-    const [checkpoint] = result.checkpoints;
-    if (checkpoint !== undefined) ({ record, recordSeq } = checkpoint);
-  }
-  host.stop();
-  return { record: parsed(record), codes, steps, rejected };
-}
-
-/** The same in batches, the next one at each of these places. */
+/** The record, verdicts and effects of batches, the next one at each of these places. */
 function inBatches(
   events: readonly NumberedEvent[],
   cuts: readonly number[],
@@ -110,14 +62,8 @@ function inBatches(
     steps.push(...result.steps);
     rejected.push(...result.rejected.map(({ seq }) => seq));
   }
-  return { record: parsed(record), codes, steps, rejected };
+  return { record: parsedRecord(record), codes, steps, rejected };
 }
-
-const numbered = (events: ReturnType<typeof storyOf>["events"]): NumberedEvent[] =>
-  events.map((event, index) => {
-    const seq = index + 1;
-    return { seq, cfg: 1, event: "seq" in event ? { ...event, seq } : event };
-  });
 
 property(
   [fc.nat({ max: 1_000_000 }), fc.array(fc.integer({ min: 1, max: 119 }), { maxLength: 40 })],
@@ -126,8 +72,8 @@ property(
   },
 )("batches of any size give the record, the verdicts and the effects of the pool", (seed, cuts) => {
   const { events, settings } = storyOf(seed, 120);
-  const all = numbered(events);
-  expect(inBatches(all, cuts, settings)).toEqual(pool(all, settings));
+  const all = numberedFrom(events);
+  expect(inBatches(all, cuts, settings)).toEqual(inPool(key, all, settings));
 });
 
 property(
@@ -139,10 +85,10 @@ property(
   { numRuns: rounds(15, 500) },
 )("events that fail leave no trace, in the pool and in batches", (seed, cuts, poison) => {
   const { events, settings } = storyOf(seed, 60);
-  const all = numbered(events);
+  const all = numberedFrom(events);
   const create = failingOn(new Set(poison));
   const stepped = inBatches(all, cuts, settings, create);
-  expect(stepped).toEqual(pool(all, settings, create));
+  expect(stepped).toEqual(inPool(key, all, settings, create));
   const good = all.filter(({ seq }) => !stepped.rejected.includes(seq));
   expect(stepped.record).toEqual(inBatches(good, [], settings).record);
 });

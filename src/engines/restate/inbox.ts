@@ -1,0 +1,94 @@
+/**
+ * The inbox of a node
+ * ===================
+ * Carries events to their conversations through Restate's ingress. An invocation costs milliseconds, so one is
+ * under way for a conversation at a time, and what comes in meanwhile goes together with the next. Order is
+ * kept for each conversation; conversations do not wait for each other.
+ */
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import { conversationService, type OfferedEvent, type Stepped, steppedSchema } from "./wire.ts";
+
+export interface Inbox {
+  /**
+   * Resolves to what became of the event, once that is durable.
+   * @throws EarshotError EAR_STORE_FAILED: Restate cannot be reached, and it is not known whether the event
+   * was stored. It may be offered again: it is recognised.
+   * @throws EarshotError EAR_INGRESS_FULL: too many wait for this conversation.
+   */
+  offer(key: string, event: OfferedEvent): Promise<Stepped[number]>;
+}
+
+interface Waiting {
+  readonly event: OfferedEvent;
+  readonly resolve: (result: Stepped[number]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** @param ingress base URL of Restate's ingress */
+export function createInbox(ingress: string): Inbox {
+  /** What waits for each conversation that has a call under way. */
+  const queues = new Map<string, Waiting[]>();
+
+  async function carry(key: string, queue: Waiting[]): Promise<void> {
+    while (queue.length > 0) {
+      const batch = queue.splice(0, limits.engineBatchEventsMax);
+      try {
+        const results = await call(ingress, key, batch);
+        for (const [place, { resolve }] of batch.entries())
+          resolve(results[place] as Stepped[number]);
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    queues.delete(key);
+  }
+
+  return {
+    offer: (key, event) =>
+      new Promise((resolve, reject) => {
+        const waiting = { event, resolve, reject };
+        const queue = queues.get(key);
+        if (queue === undefined) {
+          const begun = [waiting];
+          queues.set(key, begun);
+          // It reports every error to those who wait.
+          void carry(key, begun);
+        } else if (queue.length < limits.engineInboxEventsMax) queue.push(waiting);
+        else
+          reject(
+            new EarshotError(
+              "EAR_INGRESS_FULL",
+              `Cannot take an event for ${key}: ${queue.length} wait for Restate. Send it again later.`,
+            ),
+          );
+      }),
+  };
+}
+
+async function call(ingress: string, key: string, batch: readonly Waiting[]): Promise<Stepped> {
+  const url = `${ingress}/${conversationService}/${encodeURIComponent(key)}/step`;
+  const failed = (why: string, cause?: unknown) =>
+    new EarshotError(
+      "EAR_STORE_FAILED",
+      `Cannot step conversation ${JSON.stringify(key)}: ${why}. Is Restate running at ${ingress}?`,
+      { cause },
+    );
+  let answer: Response;
+  let text: string;
+  try {
+    answer = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ events: batch.map(({ event }) => event) }),
+    });
+    text = await answer.text();
+  } catch (cause) {
+    throw failed("there is no connection", cause);
+  }
+  if (!answer.ok) throw failed(`Restate answers ${answer.status} (${text.slice(0, 200)})`);
+  const results = steppedSchema.parse(JSON.parse(text));
+  if (results.length !== batch.length)
+    throw failed(`${batch.length} events were sent and ${results.length} answered`);
+  return results;
+}

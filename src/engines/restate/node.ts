@@ -1,0 +1,111 @@
+/**
+ * A node: what Restate calls
+ * ==========================
+ * Serves the virtual objects over HTTP/2, and makes Restate know the address. Several nodes serve one address
+ * (a load balancer's): Restate chooses none of them for a conversation, it only never has two calls of one
+ * conversation under way.
+ */
+import { once } from "node:events";
+import { createServer, type ServerHttp2Session } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { EarshotError } from "../../domain/errors.ts";
+import { type ConversationPorts, conversationObject } from "./conversation-object.ts";
+import { provideResolvers } from "./polyfill.ts";
+
+export interface NodeOptions extends ConversationPorts {
+  /** Gets what the SDK has to say of calls, such as why one is made again. */
+  readonly onSaid: (line: {
+    readonly level: string;
+    /** The object, its key and its handler; null: it concerns no call. */
+    readonly target: string | null;
+    readonly message: string;
+  }) => void;
+  /** @default 127.0.0.1 */
+  readonly host?: string;
+  /** @default a free one */
+  readonly port?: number;
+  /**
+   * Public keys of the Restate that may call, as it prints them; without one anybody who reaches the port may.
+   * @default none
+   */
+  readonly identityKeys?: readonly string[];
+}
+
+export interface RestateNode {
+  readonly port: number;
+  /** Takes no more calls and ends those under way, which Restate makes again elsewhere. */
+  close(): Promise<void>;
+}
+
+/** Loads the SDK and listens. @throws EarshotError EAR_PORT_TAKEN */
+export async function openNode(options: NodeOptions): Promise<RestateNode> {
+  const { onSaid, host = "127.0.0.1", port = 0, identityKeys = [] } = options;
+  provideResolvers();
+  const sdk = await import("@restatedev/restate-sdk");
+  const handler = sdk.createEndpointHandler({
+    services: [conversationObject(sdk, options)],
+    identityKeys: [...identityKeys],
+    logger: ({ level, replaying, context }, message: unknown) => {
+      if (!replaying)
+        onSaid({
+          level: String(level),
+          target: context?.invocationTarget ?? null,
+          message: String(message),
+        });
+    },
+  });
+  const server = createServer(handler);
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+  });
+  server.listen(port, host);
+  try {
+    await once(server, "listening");
+  } catch (cause) {
+    throw new EarshotError(
+      "EAR_PORT_TAKEN",
+      `Cannot serve Restate at ${host}:${port}: ${String(cause)}. Choose another port.`,
+      { cause },
+    );
+  }
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      for (const session of sessions) session.destroy();
+      await closed;
+    },
+  };
+}
+
+/**
+ * Makes Restate call the nodes at `uri` for every conversation from now on.
+ * @param admin base URL of its admin API
+ * @throws EarshotError EAR_HTTP_FAILED: it cannot be reached; EAR_HTTP_REFUSED: it cannot use that address.
+ */
+export async function registerNodes(admin: string, uri: string): Promise<void> {
+  let answer: Response;
+  try {
+    answer = await fetch(`${admin}/deployments`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ uri, force: true }),
+    });
+  } catch (cause) {
+    throw new EarshotError(
+      "EAR_HTTP_FAILED",
+      `Cannot register with Restate: there is no connection to ${admin}. Is it running?`,
+      { cause },
+    );
+  }
+  const text = await answer.text();
+  if (answer.ok) return;
+  throw new EarshotError(
+    "EAR_HTTP_REFUSED",
+    `Cannot register ${uri} with Restate: it answers ${answer.status} (${text.slice(0, 300)}). ` +
+      "It must reach that address.",
+  );
+}
