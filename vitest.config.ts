@@ -55,6 +55,7 @@ export default defineConfig({
     // Only to end what hangs: nothing here is a claim about time, and the machine may be busy.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    teardownTimeout: 60_000,
     expect: { poll: { timeout: 60_000 } },
     setupFiles: ["test/support/setup.ts"],
     globalSetup: ["test/support/temp-folder.ts", "test/support/built/setup.ts"],

@@ -3,7 +3,6 @@
  * acknowledges what it was not sent, calls what nobody offered; a real thread is what says it where
  * the port itself is the question.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { expose } from "comlink";
 import fc from "fast-check";
@@ -18,7 +17,7 @@ import { limits } from "../../src/domain/limits.ts";
 import { property } from "../support/property.ts";
 
 function ears() {
-  const heard: unknown[] = [];
+  const heard: (readonly [name: string, given: unknown])[] = [];
   const refusals: string[] = [];
   const hear = (name: string) => (given: unknown) => void heard.push([name, given]);
   const events = {
@@ -116,6 +115,8 @@ describe("A40: what a host says unasked", () => {
   });
 });
 
+const raw = (value: unknown) => [{ type: "RAW", value }];
+
 describe("A40: the port of a host", () => {
   let worker: Worker | null = null;
   afterEach(async () => {
@@ -130,23 +131,33 @@ describe("A40: the port of a host", () => {
     const port = endpoint(port1);
     expose(guarded ? events : { ...events }, guarded ? onlyCalls(port, refused) : port);
     const code = `const { workerData, parentPort } = require("node:worker_threads");
-      const answers = [];
-      workerData.port.on("message", (one) => answers.push(one));
-      for (const message of workerData.messages) workerData.port.postMessage(message);
-      setTimeout(() => parentPort.postMessage(answers.length), 150);`;
+      const { port, messages, last } = workerData;
+      let answers = 0;
+      let lastAnswers = 0;
+      port.on("message", ({ id }) => {
+        if (id !== last.id) answers += 1;
+        else if (++lastAnswers === 2) parentPort.postMessage(answers);
+        else port.postMessage(last);
+      });
+      for (const message of [...messages, last]) port.postMessage(message);`;
     worker = new Worker(code, {
       eval: true,
       env: {},
-      workerData: { port: port2, messages },
+      workerData: { port: port2, messages, last },
       transferList: [port2],
     });
     const answered = await new Promise((resolve) => worker?.once("message", resolve));
-    await sleep(10);
     port1.close();
-    return { heard, refusals, answered };
+    return { heard: heard.filter(([name]) => name !== "log"), refusals, answered };
   }
+  /** A good call: once it is answered, and again, whatever was called before has its answer. */
+  const last = {
+    id: "last",
+    type: "APPLY",
+    path: ["onLog"],
+    argumentList: ["info", "agent.said"].flatMap((value) => raw(value)),
+  };
   const call = { id: "1", type: "APPLY", path: ["onReports"] };
-  const raw = (value: unknown) => [{ type: "RAW", value }];
 
   test("takes a call of a name that there is (the twin)", async () => {
     const { heard, refusals, answered } = await attack([{ ...call, argumentList: raw([ended]) }]);
