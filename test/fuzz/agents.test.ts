@@ -1,11 +1,17 @@
 /** Agents and host threads, fuzzed: test/fuzz/harness/check.ts says what holds for each of them. */
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { inputOf } from "../../src/actors/agent-run/agent-events.ts";
 import { readEvent } from "../../src/adapters/agents/shared/wire.ts";
 import { fuzzed } from "./harness/suite.ts";
 import { agentTargets } from "./targets/agents.ts";
+import { answeringTargets } from "./targets/answering.ts";
 
 fuzzed(agentTargets, 20);
+fuzzed(answeringTargets, 10, 500);
+
+afterAll(async () => {
+  for (const { close } of answeringTargets) await close?.();
+});
 
 test("a tool's input that is nested without end is refused, and never written again", () => {
   const input = { a: JSON.parse(`${"[".repeat(9_000)}${"]".repeat(9_000)}`) as unknown };

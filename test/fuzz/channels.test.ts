@@ -4,9 +4,10 @@ import { channelRegistry } from "../../src/adapters/channels/index.ts";
 import { fuzzed } from "./harness/suite.ts";
 import { decryptedTargets } from "./targets/decrypted.ts";
 import { postedTargets } from "./targets/posted.ts";
+import { signedTargets } from "./targets/signed.ts";
 import { streamedTargets } from "./targets/streamed.ts";
 
-const targets = [...postedTargets, ...streamedTargets, ...decryptedTargets];
+const targets = [...postedTargets, ...signedTargets, ...streamedTargets, ...decryptedTargets];
 fuzzed(targets, 20);
 
 test("every channel that reads what others wrote is fuzzed", () => {

@@ -7,10 +7,11 @@ import { parseArgs } from "node:util";
 import { findText, keep } from "./harness/finds.ts";
 import { hunt } from "./harness/hunt.ts";
 import { agentTargets } from "./targets/agents.ts";
+import { answeringTargets } from "./targets/answering.ts";
 import { httpTargets } from "./targets/http.ts";
 import { targets as fileAndChannelTargets } from "./targets/index.ts";
 
-const targets = [...fileAndChannelTargets, ...agentTargets, ...httpTargets];
+const targets = [...fileAndChannelTargets, ...agentTargets, ...answeringTargets, ...httpTargets];
 
 const help = `Usage: npm run fuzz -- [--target NAME]... [--runs N] [--seed S] [--keep] [--list]
 

@@ -1,6 +1,6 @@
 /**
  * What comes to the daemon's own port: requests to its API with their paths, parameters, headers and
- * bodies, posts to a hook, and frames of the web chat's socket. All of it goes over loopback to a whole
+ * bodies, posts to a hook, and frames of the sockets of the web chat and of the inspector. All of it goes over loopback to a whole
  * daemon. A request that is no good is answered with 4xx, never with 500, and does not end the daemon.
  */
 import { writeFileSync } from "node:fs";
@@ -124,8 +124,8 @@ const http: Target = {
 };
 
 /** Sends the frames after a good hello; resolves with what ended or answered it. */
-async function talk({ base, token }: Daemon, lines: Frames): Promise<void> {
-  const socket = new WebSocket(`${base.replace(/^http/, "ws").replace(/\/$/, "")}/ws`);
+async function talk({ base, token }: Daemon, path: string, lines: Frames): Promise<void> {
+  const socket = new WebSocket(`${base.replace(/^http/, "ws").replace(/\/$/, "")}${path}`);
   await new Promise<void>((done, failed) => {
     socket.once("error", failed);
     socket.once("open", () => {
@@ -141,28 +141,39 @@ async function talk({ base, token }: Daemon, lines: Frames): Promise<void> {
   });
   socket.terminate();
 }
-const page: Target = {
-  name: "websocket-page",
-  claim: "a page's frames are taken or end its socket, and the daemon goes on",
-  seeds: [
-    {
-      name: "chat",
-      frames: frames(
-        '{"type":"hello","token":"TOKEN","after":0}',
-        '{"type":"message","id":"m1","text":"hello","replyTo":null,"attachments":[]}',
-        '{"type":"message","id":"m2","text":"again","replyTo":"m1"}',
-      ),
-    },
-  ],
+const socketOf = (name: string, path: string, seeds: Target["seeds"]): Target => ({
+  name,
+  claim: "frames are taken or end their socket, and the daemon goes on",
+  seeds,
   async read(lines) {
     const here = await daemon();
-    await talk(here, lines);
+    await talk(here, path, lines);
     const status = await ask(here, frames("GET\n/readyz"));
     if (status !== 200 && status !== 503) throw new Error(`/readyz answers ${status}`);
     return null;
   },
   refuses: () => false,
   close,
-};
+});
+const page = socketOf("websocket-page", "/ws", [
+  {
+    name: "chat",
+    frames: frames(
+      '{"type":"hello","token":"TOKEN","after":0}',
+      '{"type":"message","id":"m1","text":"hello","replyTo":null,"attachments":[]}',
+      '{"type":"message","id":"m2","text":"again","replyTo":"m1"}',
+    ),
+  },
+]);
+const inspector = socketOf("websocket-inspector", "/inspect/ws", [
+  { name: "hello", frames: frames('{"type":"hello","token":"TOKEN"}') },
+  {
+    name: "one conversation, and more than a hello",
+    frames: frames(
+      '{"type":"hello","token":"TOKEN","key":"agent:main:webhook:direct:ann","words":true}',
+      '{"type":"xstate.event"}',
+    ),
+  },
+]);
 
-export const httpTargets: readonly Target[] = [http, page];
+export const httpTargets: readonly Target[] = [http, page, inspector];

@@ -31,10 +31,14 @@ import {
   kindOfStatus,
 } from "../../../domain/ports/index.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
+import { oneLine } from "../../../domain/sanitize.ts";
 import type { ThinkingLevel } from "../../../domain/session.ts";
 import type { FailureKind } from "../../../domain/stream.ts";
 import { unlessAborted } from "../shared/wire.ts";
 import type { ModelConfig, OneModel } from "./config.ts";
+
+// The SDK would print its advice on the daemon's output, beside the log and what commands answer.
+globalThis.AI_SDK_LOG_WARNINGS = false;
 
 /** The provider name for options of OpenAI-compatible servers. */
 const compatible = "compatible";
@@ -100,13 +104,13 @@ function kindOfModel(error: unknown): FailureKind {
 
 const textOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** Describes an error, with secrets redacted. */
+/** Describes an error on one line, with secrets redacted: it may quote whatever the server has sent. */
 function describe(error: unknown, model: string, config: ModelConfig): string {
   const last = RetryError.isInstance(error) ? error.lastError : error;
   const status = APICallError.isInstance(last) ? ` (HTTP ${last.statusCode ?? "no answer"})` : "";
   const keys = [config, ...config.fallbacks].flatMap(({ apiKey }) => apiKey ?? []);
   const message = redactSecrets(textOf(last), keys);
-  return `The model ${model} failed${status}: ${message.slice(0, 500)}`;
+  return `The model ${model} failed${status}: ${oneLine(message, 500)}`;
 }
 
 /** The turn's tools. The SDK awaits a tool even after an abort; `unlessAborted` does not. */
