@@ -8,10 +8,11 @@
  * Bytes and time are bounded while streaming; a declared length is not trusted.
  *
  * Endpoints configured by the operator may be private: their origins are listed in `allowPrivate`.
+ * Connections to them may be kept for the next request, which saves the handshakes of TCP and TLS.
  */
 import { lookup } from "node:dns/promises";
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest, Agent as TlsAgent } from "node:https";
 import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import { EarshotError } from "../../domain/errors.ts";
@@ -21,6 +22,11 @@ import { isPublicAddress } from "./private-addresses.ts";
 export interface HttpClientOptions {
   /** Origins (`http://127.0.0.1:8080`) that may lie in a private range. */
   readonly allowPrivate?: readonly string[];
+  /**
+   * Keeps connections to those origins for a moment. Only for requests that may arrive twice: one that
+   * finds its connection closed is sent again on a new one. @default false
+   */
+  readonly keep?: boolean;
   /** Resolves a name to all its addresses. @default the system's resolver */
   readonly resolve?: (hostname: string) => Promise<readonly { address: string; family: number }[]>;
 }
@@ -66,6 +72,10 @@ export interface HttpClient {
   open(url: string, request: HttpRequest): Promise<HttpStream>;
 }
 
+/** Shorter than the time for which servers keep a connection, so that few are found closed; ms. */
+const keptMsMax = 2_000;
+const keptCountMax = 64;
+
 const systemResolve = (hostname: string) => lookup(hostname, { all: true, verbatim: true });
 
 const refused = (why: string) =>
@@ -74,12 +84,17 @@ const refused = (why: string) =>
 export function createHttpClient(options: HttpClientOptions = {}): HttpClient {
   const allowed = new Set(options.allowPrivate ?? []);
   const resolve = options.resolve ?? systemResolve;
+  const kept = { keepAlive: true, timeout: keptMsMax, maxFreeSockets: keptCountMax };
+  const agents = options.keep === true ? [new Agent(kept), new TlsAgent(kept)] : null;
+  // Another origin gets a new socket each time: a reused one may have been checked for another name.
+  const agentFor = ({ origin, protocol }: URL): Agent | false =>
+    (allowed.has(origin) && agents?.[protocol === "https:" ? 1 : 0]) || false;
 
   const follow = async (raw: string, request: HttpRequest, stop: AbortSignal) => {
     let url = parseUrl(raw);
     for (let hops = 0; ; hops += 1) {
       const address = await pin(url, allowed, resolve);
-      const answer = await exchange(url, address, request, stop);
+      const answer = await exchange(url, address, request, stop, agentFor(url));
       const status = answer.statusCode ?? 0;
       const location = answer.headers.location;
       const redirect = [301, 302, 303, 307, 308].includes(status) && location !== undefined;
@@ -186,6 +201,7 @@ function exchange(
   address: { address: string; family: number },
   request: HttpRequest,
   stop: AbortSignal,
+  agent: Agent | false,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const send = url.protocol === "https:" ? httpsRequest : httpRequest;
@@ -193,13 +209,16 @@ function exchange(
       method: request.method ?? "GET",
       headers: { "accept-encoding": "identity", ...request.headers },
       signal: stop,
-      // A new socket each time: a reused one may have been checked for another name.
-      agent: false,
+      agent,
       lookup: (_name, { all }, done) =>
         all === true ? done(null, [address]) : done(null, address.address, address.family),
     });
     sent.on("response", resolve);
-    sent.on("error", (error) => reject(failure(error)));
+    sent.on("error", (error: NodeJS.ErrnoException) => {
+      const wasClosed = sent.reusedSocket && error.code === "ECONNRESET";
+      if (wasClosed && !stop.aborted) resolve(exchange(url, address, request, stop, false));
+      else reject(failure(error));
+    });
     sent.end(request.body);
   });
 }

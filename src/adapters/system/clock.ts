@@ -121,7 +121,7 @@ function processTime(): ProcessTime {
 }
 
 /** The system adds up all threads for it, so it is read at most once in so many ms. */
-const processorMsMin = 10;
+const processorMsMin = 50;
 let processor = { at: Number.NEGATIVE_INFINITY, ms: 0 };
 
 /** Processor time of all threads of this process, ms. */

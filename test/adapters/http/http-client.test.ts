@@ -65,6 +65,42 @@ describe("guarded HTTP client", () => {
     expect(local.connections()).toBe(0);
   });
 
+  test("connections to a configured origin are kept where that is wanted, and only to that one", async () => {
+    const local = await listen(hello);
+    const keeping = createHttpClient({ allowPrivate: [local.origin], keep: true });
+    for (let n = 0; n < 3; n += 1) await keeping.fetch(local.origin, usual);
+    expect(local.connections()).toBe(1);
+    const usually = createHttpClient({ allowPrivate: [local.origin] });
+    for (let n = 0; n < 2; n += 1) await usually.fetch(local.origin, usual);
+    expect(local.connections()).toBe(3);
+    const refused = keeping.fetch((await listen(hello)).origin, usual);
+    await expect(refused).rejects.toMatchObject({ code: "EAR_HTTP_REFUSED" });
+  });
+
+  test("a kept connection that turns out to be closed: the request goes out on a new one", async () => {
+    let requests = 0;
+    const local = await listen((request, response) => {
+      requests += 1;
+      if (requests === 2) request.socket.resetAndDestroy();
+      else response.end("hello");
+    });
+    const http = createHttpClient({ allowPrivate: [local.origin], keep: true });
+    const post = { ...usual, method: "POST", body: "one" } as const;
+    await http.fetch(local.origin, post);
+    const { body } = await http.fetch(local.origin, post);
+    expect(Buffer.from(body).toString()).toBe("hello");
+    expect([requests, local.connections()]).toEqual([3, 2]);
+  });
+
+  test("a connection that closes at its first request fails it: nobody knows whether it arrived", async () => {
+    const local = await listen((request) => void request.socket.resetAndDestroy());
+    const http = createHttpClient({ allowPrivate: [local.origin], keep: true });
+    await expect(http.fetch(local.origin, usual)).rejects.toMatchObject({
+      code: "EAR_HTTP_FAILED",
+    });
+    expect(local.connections()).toBe(1);
+  });
+
   test("an origin the operator configured is fetched, another port of it is not", async () => {
     const local = await listen(hello);
     const other = await listen(hello);
