@@ -108,6 +108,7 @@ export function createEffects(ports: EffectPorts): Effects {
     if (writes.length === 0) return;
     for (const { plan } of applied) if (plan !== null) disarm(plan.step);
     const stored = journal.keep(writes, applied.some(actsOutside) ? "durable" : "ordered");
+    for (const { plan } of applied) if (plan !== null) requestSlots(plan.step);
     if (result.steps.length > 0 || result.checkpoints.length > 0) await stored;
     else void mark(applied, stored);
     const lines = applied.flatMap((event) => filedLines(event));
@@ -159,6 +160,15 @@ export function createEffects(ports: EffectPorts): Effects {
         ports.timers.clear(conv, effect.id);
       }
     }
+  }
+
+  /**
+   * Asks for turn slots as soon as that is queued to be stored: a grant is journalled behind it, then
+   * mostly in the same commit. Where the slot of a turn before is still held, `perform` asks again.
+   */
+  function requestSlots({ conv, key, effects }: HostStep): void {
+    if (effects.some(({ type }) => type === "lane.request"))
+      ports.slots.request({ conv, key, agentId: ports.agentOf(key) });
   }
 
   function act({ conv, key, code, message, again, plan }: Applied): void {
