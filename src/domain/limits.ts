@@ -327,6 +327,8 @@ export const limits = {
   abortMsMax: 1_000,
   /** Events that one call of an engine carries to a conversation. */
   engineBatchEventsMax: 256,
+  /** How long a node waits for such a call; those who offered its events may offer them again. */
+  engineCallMsMax: 30_000,
   /** Events that wait on a node for their conversation's call; more are refused. */
   engineInboxEventsMax: 4_096,
   /** The latest events of a conversation by which an engine recognises one that comes again. */

@@ -11,8 +11,11 @@
  * be cancelled.
  */
 import type { ObjectContext, ObjectSharedContext, Serde } from "@restatedev/restate-sdk";
+import type { ZodType } from "zod";
+import { reasonOf } from "../../actors/host/conversation-host.ts";
 import type { SteppedBatch } from "../../actors/host/step-batch.ts";
 import type { HostStep } from "../../actors/protocol/host-protocol.ts";
+import { parseSessionKey } from "../../domain/key.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 import {
   type Advance,
@@ -55,18 +58,17 @@ export interface ConversationPorts extends AdvancePorts {
 }
 
 /** Refused calls are not made again: a call of a wrong form stays wrong. */
-function parsed<Output>(
-  sdk: Sdk,
-  schema: {
-    safeParse(input: unknown): { success: true; data: Output } | { success: false; error: Error };
-  },
-  input: unknown,
-): Output {
+function parsed<Output>(sdk: Sdk, key: string, schema: ZodType<Output>, input: unknown): Output {
+  const refused = (why: string) =>
+    new sdk.TerminalError(`Cannot step the conversation: ${why}`, { errorCode: 400 });
+  try {
+    parseSessionKey(key);
+  } catch (error) {
+    throw refused(reasonOf(error));
+  }
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  throw new sdk.TerminalError(`Cannot step the conversation: ${result.error.message}`, {
-    errorCode: 400,
-  });
+  throw refused(result.error.message);
 }
 
 /** @param sdk loaded by its caller, as it is an optional package */
@@ -142,7 +144,7 @@ export function conversationObject(sdk: Sdk, ports: ConversationPorts) {
     name: conversationService,
     handlers: {
       step: async (ctx: ObjectContext, input: unknown): Promise<Stepped> => {
-        const { events } = parsed(sdk, stepSchema, input);
+        const { events } = parsed(sdk, ctx.key, stepSchema, input);
         const offered = events as unknown as readonly OfferedEvent[];
         const kept = await read(ctx);
         const numbers = numbersFor(kept, offered);
@@ -151,7 +153,7 @@ export function conversationObject(sdk: Sdk, ports: ConversationPorts) {
       },
 
       due: async (ctx: ObjectContext, input: unknown): Promise<Stepped> => {
-        const due = parsed(sdk, dueSchema, input);
+        const due = parsed(sdk, ctx.key, dueSchema, input);
         const kept = await read(ctx);
         if (kept.deadlines[due.id] !== due.at) return [];
         const rest = withoutDeadline(kept, due.id);
@@ -159,7 +161,7 @@ export function conversationObject(sdk: Sdk, ports: ConversationPorts) {
       },
 
       settle: async (ctx: ObjectContext, input: unknown): Promise<boolean> => {
-        const { id, ...result } = parsed(sdk, settleSchema, input);
+        const { id, ...result } = parsed(sdk, ctx.key, settleSchema, input);
         const { outbox } = await read(ctx);
         const { [id]: row, ...rest } = outbox;
         if (row === undefined) return false;

@@ -12,8 +12,8 @@ import { conversationService, type OfferedEvent, type Stepped, steppedSchema } f
 export interface Inbox {
   /**
    * Resolves to what became of the event, once that is durable.
-   * @throws EarshotError EAR_STORE_FAILED: Restate cannot be reached, and it is not known whether the event
-   * was stored. It may be offered again: it is recognised.
+   * @throws EarshotError EAR_STORE_FAILED: Restate cannot be reached or does not answer in time, and it is not
+   * known whether the event was stored. It may be offered again: it is recognised.
    * @throws EarshotError EAR_INGRESS_FULL: too many wait for this conversation.
    */
   offer(key: string, event: OfferedEvent): Promise<Stepped[number]>;
@@ -25,16 +25,21 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** @param ingress base URL of Restate's ingress */
-export function createInbox(ingress: string): Inbox {
+/**
+ * @param ingress base URL of Restate's ingress
+ * @param callMsMax how long a call may take, ms; Restate makes it all the same
+ */
+export function createInbox(ingress: string, callMsMax: number = limits.engineCallMsMax): Inbox {
   /** What waits for each conversation that has a call under way. */
   const queues = new Map<string, Waiting[]>();
+
+  const url = (key: string) => `${ingress}/${conversationService}/${encodeURIComponent(key)}/step`;
 
   async function carry(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
       const batch = queue.splice(0, limits.engineBatchEventsMax);
       try {
-        const results = await call(ingress, key, batch);
+        const results = await call(url(key), batch, callMsMax);
         for (const [place, { resolve }] of batch.entries())
           resolve(results[place] as Stepped[number]);
       } catch (error) {
@@ -66,14 +71,11 @@ export function createInbox(ingress: string): Inbox {
   };
 }
 
-async function call(ingress: string, key: string, batch: readonly Waiting[]): Promise<Stepped> {
-  const url = `${ingress}/${conversationService}/${encodeURIComponent(key)}/step`;
+async function call(url: string, batch: readonly Waiting[], msMax: number): Promise<Stepped> {
   const failed = (why: string, cause?: unknown) =>
-    new EarshotError(
-      "EAR_STORE_FAILED",
-      `Cannot step conversation ${JSON.stringify(key)}: ${why}. Is Restate running at ${ingress}?`,
-      { cause },
-    );
+    new EarshotError("EAR_STORE_FAILED", `Cannot step a conversation at ${url}: ${why}.`, {
+      cause,
+    });
   let answer: Response;
   let text: string;
   try {
@@ -81,10 +83,15 @@ async function call(ingress: string, key: string, batch: readonly Waiting[]): Pr
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ events: batch.map(({ event }) => event) }),
+      signal: AbortSignal.timeout(msMax),
     });
     text = await answer.text();
   } catch (cause) {
-    throw failed("there is no connection", cause);
+    const isLate = (cause as Error).name === "TimeoutError";
+    const why = isLate
+      ? `no answer in ${msMax} ms`
+      : "there is no connection (is Restate running?)";
+    throw failed(why, cause);
   }
   if (!answer.ok) throw failed(`Restate answers ${answer.status} (${text.slice(0, 200)})`);
   const results = steppedSchema.parse(JSON.parse(text));

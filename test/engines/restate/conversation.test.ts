@@ -150,6 +150,38 @@ describe.skipIf(!haveRestate)("a conversation in Restate", () => {
     expect((await stateOf(restate.ingress, key)).seq).toBe(0);
   });
 
+  test("a key that is none is refused and not stepped again and again", async () => {
+    for (const handler of ["step", "due"]) {
+      const input = { events: [called("any", "1", tomorrow)], id: "flush", at: 1 };
+      const { status, body } = await ask(
+        restate.ingress,
+        "agent:main:telegram:group:16:-1005",
+        handler,
+        input,
+      );
+      expect(status).toBe(400);
+      expect(JSON.stringify(body)).toContain("Cannot read a session key");
+    }
+  });
+
+  test("an offer without an answer in time fails; the event is recognised when it comes again", async () => {
+    const key = groupKey("slow");
+    let open: () => void = () => undefined;
+    waits.set(
+      key,
+      new Promise<void>((resolve) => {
+        open = resolve;
+      }),
+    );
+    const event = called("slow", "1", tomorrow);
+    const impatient = createInbox(restate.ingress, 200);
+    await expect(impatient.offer(key, event)).rejects.toMatchObject({ code: "EAR_STORE_FAILED" });
+    waits.delete(key);
+    open();
+    expect((await inbox.offer(key, event)).seq).toBe(0);
+    expect((await stateOf(restate.ingress, key)).seq).toBe(1);
+  });
+
   test("a row of the outbox is kept until it is sent", async () => {
     const key = groupKey("outbox");
     await inbox.offer(key, called("outbox", "1", tomorrow));

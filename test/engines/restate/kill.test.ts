@@ -7,6 +7,7 @@ import { createInbox, type Inbox } from "../../../src/engines/restate/inbox.ts";
 import { registerNodes } from "../../../src/engines/restate/node.ts";
 import type { OfferedEvent, Stepped } from "../../../src/engines/restate/wire.ts";
 import { inPool, numberedFrom, parsedRecord } from "../../support/machines/pool-steps.ts";
+import { type Balancer, openBalancer } from "../../support/restate/balancer.ts";
 import { settingsOfNode } from "../../support/restate/node.ts";
 import { called } from "../../support/restate/offers.ts";
 import { freePort, type NodeProcess, startNode, stateOf } from "../../support/restate/rig.ts";
@@ -25,6 +26,15 @@ describe.skipIf(!haveRestate)("kill -9", () => {
   let inbox: Inbox;
   let port: number;
   let node: NodeProcess;
+  let balancer: Balancer | undefined;
+  /** Ended at the end. */
+  const started: NodeProcess[] = [];
+
+  async function start(...args: Parameters<typeof startNode>): Promise<NodeProcess> {
+    const one = await startNode(...args);
+    started.push(one);
+    return one;
+  }
 
   beforeAll(async () => {
     restate = await startRestate();
@@ -32,13 +42,14 @@ describe.skipIf(!haveRestate)("kill -9", () => {
     inbox = createInbox(restate.ingress);
   });
   afterAll(async () => {
-    await node?.kill();
+    for (const one of started) await one.kill();
     await restate?.stop();
+    await balancer?.close();
   });
 
   test("in the middle of a step: another process performs it, and goes on", async () => {
     const key = groupKey("middle");
-    node = await startNode(port, 2);
+    node = await start(port, 2);
     await registerNodes(restate.admin, `http://127.0.0.1:${port}`);
     const events = ["1", "2", "3"].map((id) => called("middle", id, tomorrow));
     const [one, two, three] = events as [OfferedEvent, OfferedEvent, OfferedEvent];
@@ -48,7 +59,7 @@ describe.skipIf(!haveRestate)("kill -9", () => {
     const third = inbox.offer(key, three);
     const before = node;
     await node.kill();
-    node = await startNode(port);
+    node = await start(port);
     expect([(await second).seq, (await third).seq]).toEqual([2, 3]);
     expect(before.performed.flatMap(({ seqs }) => seqs)).toEqual([1, 2]);
     expect(node.performed.flatMap(({ seqs }) => seqs)).toEqual([2, 3]);
@@ -57,29 +68,39 @@ describe.skipIf(!haveRestate)("kill -9", () => {
     expect(parsedRecord(record)).toEqual(poolRecord(key, events));
   });
 
-  test("under load: every event once, in order", async () => {
+  test("of one of two nodes under load: the other goes on, every event once and in order", async () => {
+    const ports = [port, await freePort()];
+    const nodes = [node, await start(ports[1] as number)];
+    node = nodes[1] as NodeProcess;
+    balancer = await openBalancer(ports);
+    await registerNodes(restate.admin, `http://127.0.0.1:${balancer.port}`);
+    // As two nodes that receive: each has an inbox of its own.
+    const inboxes = [inbox, createInbox(restate.ingress)];
     const rooms = Array.from({ length: 8 }, (_, index) => `load-${index}`);
-    const events = new Map<string, OfferedEvent[]>(rooms.map((room) => [room, []]));
-    const results: Promise<Stepped[number]>[] = [];
+    const said = new Map<string, OfferedEvent[]>(rooms.map((room) => [room, []]));
     let id = 0;
-    for (let round = 0; round < rounds(1, 50); round += 1) {
-      for (const room of rooms)
+    for (let round = 0; round < rounds(2, 20); round += 1) {
+      const results: Promise<Stepped[number]>[] = [];
+      for (const [place, room] of rooms.entries())
         for (let count = 0; count < 10; count += 1) {
           id += 1;
           const event = called(room, String(id), tomorrow + id);
-          events.get(room)?.push(event);
-          results.push(inbox.offer(groupKey(room), event));
+          said.get(room)?.push(event);
+          results.push((inboxes[(place + round) % 2] as Inbox).offer(groupKey(room), event));
         }
-      // Its next call is under way or done by then, which differs with each round.
-      await Promise.race(results.slice(-id % 40));
-      await node.kill();
-      node = await startNode(port);
+      // What is under way when it dies differs with each round.
+      await Promise.race(results.slice(-(id % 37) - 1));
+      const dying = round % 2;
+      await nodes[dying]?.kill();
+      expect((await Promise.all(results)).every(({ seq }) => seq > 0)).toBe(true);
+      if (round + 1 === rounds(2, 20)) break;
+      nodes[dying] = await start(ports[dying] as number);
+      node = nodes[dying] as NodeProcess;
     }
-    expect((await Promise.all(results)).every(({ seq }) => seq > 0)).toBe(true);
-    for (const [room, said] of events) {
+    for (const [room, events] of said) {
       const { seq, record } = await stateOf(restate.ingress, groupKey(room));
-      expect(seq).toBe(said.length);
-      expect(parsedRecord(record)).toEqual(poolRecord(groupKey(room), said));
+      expect(seq).toBe(events.length);
+      expect(parsedRecord(record)).toEqual(poolRecord(groupKey(room), events));
     }
   });
 

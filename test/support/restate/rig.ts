@@ -38,6 +38,7 @@ export async function freePort(): Promise<number> {
 }
 
 export interface NodeProcess {
+  readonly pid: number;
   readonly performed: { readonly key: string; readonly seqs: readonly number[] }[];
   /** Resolves when it has begun to perform the event with this number. */
   performing(seq: number): Promise<void>;
@@ -65,6 +66,7 @@ export async function startNode(port: number, hangOn?: number): Promise<NodeProc
   });
   await listening;
   return {
+    pid: child.pid ?? 0,
     performed,
     async performing(seq) {
       while (!performed.some(({ seqs }) => seqs.includes(seq)))
