@@ -2,7 +2,7 @@
 // test/mutation.json, by which a run of a part answers for the whole.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { Stryker } from "@stryker-mutator/core";
 import { root } from "../prepare.mjs";
 
@@ -95,6 +95,7 @@ export async function measure({ files: named, next, survivors, record: isRecorde
     testRunner: "earshot-tests-kept-loaded",
     plugins: [new URL("./runner.mjs", import.meta.url).href],
     earshotTests: tests,
+    earshotFolders: [...new Set(files.map((file) => basename(dirname(join(machines, file)))))],
     coverageAnalysis: "perTest",
     // What runs once while a module loads: a mutant of it would need all modules loaded again.
     ignoreStatic: true,
@@ -102,8 +103,8 @@ export async function measure({ files: named, next, survivors, record: isRecorde
     ignorePatterns: ["dist", "bench", "examples", "web"],
     tempDirName: "node_modules/.cache/mutation",
     concurrency: 1,
-    // A busy machine is slow; what is endless is mostly found by how often the mutant ran.
-    timeoutMS: 60_000,
+    // The runner counts processor time; this is for what it would not see.
+    timeoutMS: 1_800_000,
     reporters: process.stdout.isTTY ? ["progress"] : [],
     logLevel: "warn",
     warnings: false,

@@ -1,14 +1,16 @@
 // Stryker's test runner of `npm run mutation`: Vitest with test/support/mutation/driver.ts, which keeps
 // the tests loaded. Stryker starts it in a process of its own, within its copy of the sources, and ends
 // that process when a mutant does not end.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { commonTokens, declareFactoryPlugin, PluginKind } from "@stryker-mutator/api/plugin";
 import { createVitest } from "vitest/node";
 
 const driver = "test/support/mutation/driver.ts";
 /** Of tests of other folders, only those that take less, in ms: they run for every survivor. */
-const longestElsewhere = 500;
+const longestElsewhere = 150;
+/** A mutant that takes this much processor time beyond the tests' own, in ms, does not end. */
+const endless = 15_000;
 /** How often as often as without a mutant one may run before it counts as endless. Stryker allows 100. */
 const hitsFactor = 0.1;
 
@@ -26,10 +28,17 @@ function ended(modules, errors) {
   return new Error(`Vitest ended: ${all.map(({ message, stack }) => stack ?? message).join("; ")}`);
 }
 
+/** Whether a test is of this folder of src/machines; the charts have theirs with the conversation. */
+const isOf = (id, folder) =>
+  id.startsWith(`test/machines/${folder === "machines" ? "conversation" : folder}/`);
+
 class Runner {
-  /** What each test took without a mutant, in ms: written down, as a later process wants it, too. */
-  #timesFile = join(process.cwd(), "test-times.json");
+  /** What each test took without a mutant, in ms: kept, as later processes and runs want it, too. */
+  #timesFile = join(process.cwd(), "node_modules", ".cache", "mutation-times.json");
+  #times = new Map();
   #files;
+  #folders;
+  #thread;
   #vitest;
   #channel;
   #ids = [];
@@ -38,6 +47,12 @@ class Runner {
 
   constructor(options) {
     this.#files = options.earshotTests;
+    this.#folders = options.earshotFolders;
+    if (existsSync(this.#timesFile))
+      this.#times = new Map(JSON.parse(readFileSync(this.#timesFile, "utf8")));
+    process.on("worker", (thread) => {
+      this.#thread = thread;
+    });
   }
 
   capabilities() {
@@ -75,17 +90,39 @@ class Runner {
     this.#channel.close();
   }
 
-  #order(order) {
-    return new Promise((resolve, reject) => {
+  /** The answer to an order; null: it did not end, and the tests are loaded again. */
+  async #order(order, cpuMax = Infinity) {
+    const started = process.cpuUsage();
+    let timer;
+    const answer = await new Promise((resolve, reject) => {
       this.#take = ({ answer }) => resolve(answer);
       this.#broke = reject;
       this.#channel.postMessage(order);
-    });
+      timer = setInterval(() => {
+        const { user, system } = process.cpuUsage(started);
+        if ((user + system) / 1_000 > cpuMax) resolve(null);
+      }, 500);
+    }).finally(() => clearInterval(timer));
+    if (answer === null) {
+      this.#broke = () => {};
+      await this.#thread.terminate();
+      this.#channel.close();
+      // It waits for a thread that is gone.
+      this.#vitest.close().catch(() => {});
+      await this.init();
+    }
+    return answer;
   }
 
   async dryRun() {
-    const { outcomes, mutantCoverage } = await this.#order({ ids: this.#ids });
-    writeFileSync(this.#timesFile, JSON.stringify(outcomes.map(({ id, ms }) => [id, ms])));
+    const ids = this.#ids.filter(
+      (id) =>
+        (this.#times.get(id) ?? 0) < longestElsewhere ||
+        this.#folders.some((folder) => isOf(id, folder)),
+    );
+    const { outcomes, mutantCoverage } = await this.#order({ ids });
+    for (const { id, ms } of outcomes) this.#times.set(id, ms);
+    writeFileSync(this.#timesFile, JSON.stringify([...this.#times]));
     const tests = outcomes.map(({ id, ms, error }) => ({
       id,
       name: id,
@@ -97,13 +134,13 @@ class Runner {
 
   /** The tests that cover the mutant: of its file first, then of its folder, the quickest first. */
   #inOrder(ids, fileName) {
-    const times = new Map(JSON.parse(readFileSync(this.#timesFile, "utf8")));
     const folder = basename(dirname(fileName));
     const file = basename(fileName, ".ts");
-    const rank = (id) => (id.includes(`/${file}.test.ts`) ? 0 : id.includes(`/${folder}/`) ? 1 : 2);
+    const rank = (id) => (id.includes(`/${file}.test.ts`) ? 0 : isOf(id, folder) ? 1 : 2);
+    const ms = (id) => this.#times.get(id) ?? 0;
     return ids
-      .filter((id) => rank(id) < 2 || (times.get(id) ?? 0) < longestElsewhere)
-      .toSorted((a, b) => rank(a) - rank(b) || times.get(a) - times.get(b));
+      .filter((id) => rank(id) < 2 || ms(id) < longestElsewhere)
+      .toSorted((a, b) => rank(a) - rank(b) || ms(a) - ms(b));
   }
 
   async mutantRun({ activeMutant, testFilter = this.#ids, hitLimit }) {
@@ -112,13 +149,16 @@ class Runner {
       mutant: activeMutant.id,
       hitLimit: hitLimit && Math.ceil(hitLimit * hitsFactor),
     };
-    let answer = await this.#order(order);
+    const cpuMax = order.ids.reduce((all, id) => all + 3 * (this.#times.get(id) ?? 0), endless);
+    let answer = await this.#order(order, cpuMax);
+    if (answer === null) return { status: "timeout" };
     const isAlive = answer.outcomes.every(({ error }) => error === undefined);
     // A cache has kept what a mutant before made of it, or what the sources made of it.
     if (answer.isSpoiled || (isAlive && answer.hitCount < hitLimit / 200)) {
       await this.dispose();
       await this.init();
-      answer = await this.#order(order);
+      answer = await this.#order(order, cpuMax);
+      if (answer === null) return { status: "timeout" };
       if (answer.isSpoiled) {
         await this.dispose();
         await this.init();
@@ -138,7 +178,10 @@ create.inject = [commonTokens.options];
 
 export const strykerValidationSchema = {
   type: "object",
-  properties: { earshotTests: { type: "array", items: { type: "string" } } },
+  properties: {
+    earshotTests: { type: "array", items: { type: "string" } },
+    earshotFolders: { type: "array", items: { type: "string" } },
+  },
 };
 
 export const strykerPlugins = [

@@ -5,6 +5,7 @@ import { type EarshotConfigInput, parseConfig } from "../../../src/domain/config
 import { findingText } from "../../../src/domain/config-finding.ts";
 import { type Inbound, type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 import type { ChannelEvent } from "../../../src/domain/ports/index.ts";
+import type { GrantScope, KnownPeople } from "../../../src/machines/access/access-entries.ts";
 import { accessWarnings, admit, admitHistory } from "../../../src/machines/access/admission.ts";
 import { property } from "../../support/property.ts";
 
@@ -230,6 +231,102 @@ describe("every kind of event", () => {
       message({ id: `by-${id}`, author: { id, isSelf } });
     const report = { ...place, chat: group, messages: [said("u1"), said("u2"), said("us", true)] };
     expect(admitHistory(report, listed, remote).map(({ id }) => id)).toEqual(["by-u1", "by-us"]);
+  });
+});
+
+describe("people on the access list", () => {
+  const scopes = ["owner", "member", "paired", "direct", "group"] as const;
+  const person = { channel: "telegram", account: "default", id: "7" };
+  const known = (scope: GrantScope): KnownPeople => ({
+    has: (asked, one) => asked === scope && JSON.stringify(one) === JSON.stringify(person),
+  });
+  const judged = (scope: GrantScope, access: Access, given: Partial<InboundInput>) =>
+    admit({ type: "message", message: message(given) }, parseConfig({ access }), {
+      local: false,
+      known: known(scope),
+    });
+  /** Those who are heard, and those of them who may give commands. */
+  const heard = (access: Access, chat: InboundInput["chat"], more: Partial<InboundInput> = {}) => {
+    const given = { chat, author: { id: "7" }, ...more };
+    const passing = scopes.filter((scope) => judged(scope, access, given).decision === null);
+    const obeyed = passing.filter((one) => judged(one, access, given).authority.commandAuthorized);
+    return [passing, obeyed];
+  };
+
+  test.each([
+    ["disabled", [], []],
+    ["open", [...scopes], ["owner", "member", "direct"]],
+    ["allowlist", ["owner", "member", "direct"], ["owner", "member", "direct"]],
+    ["pairing", ["owner", "member", "paired", "direct"], ["owner", "member", "paired", "direct"]],
+  ] as const)("in direct chats that are %s", (dmPolicy, passing, obeyed) => {
+    expect(heard({ dmPolicy }, direct("7"))).toEqual([passing, obeyed]);
+    // Somebody else, or the same id with another account, is not that person.
+    const strangers = dmPolicy === "open" ? [...scopes] : [];
+    expect(heard({ dmPolicy }, direct("8"), { author: { id: "8" } })).toEqual([strangers, []]);
+    expect(heard({ dmPolicy }, direct("7"), { account: "work" })).toEqual([strangers, []]);
+  });
+
+  const rooms = { "telegram:-1": {} };
+  const own = { "telegram:-1": { allowFrom: ["telegram:1"] } };
+  test.each([
+    ["disabled", { groupPolicy: "disabled", groups: rooms }, [], []],
+    ["not listed", { groupPolicy: "allowlist" }, ["group"], ["group"]],
+    ["listed", { groups: rooms }, [...scopes], ["owner", "member", "group"]],
+    [
+      "listed beside a list of people",
+      { groups: rooms, groupAllowFrom: ["telegram:1"] },
+      ["group"],
+      ["group"],
+    ],
+    ["open", { groupPolicy: "open" }, [...scopes], ["owner", "member", "group"]],
+    ["with a list of their own", { groupPolicy: "open", groups: own }, [], []],
+  ] as [string, Access, GrantScope[], GrantScope[]][])(
+    "in groups that are %s",
+    (_, access, passing, obeyed) => expect(heard(access, group)).toEqual([passing, obeyed]),
+  );
+
+  test("only a stranger in a direct chat where people pair may ask to be let in", () => {
+    const pairs = (access: Access, given: Partial<InboundInput>) => judge(access, given).pairs;
+    const stranger = { chat: direct("7"), author: { id: "7" } };
+    expect(pairs({ dmPolicy: "pairing" }, stranger)).toBe(true);
+    for (const dmPolicy of ["allowlist", "disabled", "open"] as const)
+      expect(pairs({ dmPolicy }, stranger), dmPolicy).toBeUndefined();
+    expect(pairs({ dmPolicy: "pairing" }, {})).toBeUndefined();
+    expect(judged("paired", { dmPolicy: "pairing" }, stranger).pairs).toBeUndefined();
+  });
+
+  test("why somebody is heard is said", () => {
+    const why = (scope: GrantScope, access: Access, given: Partial<InboundInput>) =>
+      judged(scope, access, given).explanation;
+    const stranger = { chat: direct("7"), author: { id: "7" } };
+    const there = { author: { id: "7" } };
+    const list = "an owner put the sender on the list of";
+    expect(why("direct", {}, stranger)).toBe(`${list} direct chats`);
+    expect(why("group", {}, there)).toBe(`${list} groups`);
+    expect(why("member", {}, stranger)).toBe("the sender is a member");
+    expect(why("owner", {}, stranger)).toBe("the sender is an owner");
+    expect(why("paired", {}, stranger)).toBe("the sender was approved by a code");
+    expect(why("group", { dmPolicy: "open" }, stranger)).toBe("direct chats are open");
+    expect(why("owner", { dmPolicy: "disabled" }, stranger)).toBe("direct chats are switched off");
+    expect(why("group", { dmPolicy: "pairing" }, stranger)).toContain(
+      "with `earshot pair`, or add",
+    );
+    expect(why("group", { dmPolicy: "allowlist" }, stranger)).not.toContain("earshot pair");
+    expect(why("direct", { allowFrom: ["telegram:7"] }, stranger)).toBe(
+      "the sender is on allowFrom",
+    );
+    expect(why("direct", { groups: rooms }, there)).toBe("the group is listed in groups");
+    expect(why("direct", { groupPolicy: "open" }, there)).toBe("groups are open");
+    expect(why("direct", { groupPolicy: "disabled" }, there)).toBe("groups are switched off");
+    expect(why("direct", { groups: own }, there)).toBe(
+      "the sender is not on this group's allowFrom",
+    );
+    expect(why("direct", { groups: own }, { author: { id: "1" } })).toBe(
+      "the sender is on this group's allowFrom",
+    );
+    const listed = { groups: rooms, groupAllowFrom: ["telegram:1"] };
+    expect(why("direct", listed, there)).toContain("the sender is not on groupAllowFrom");
+    expect(why("direct", listed, { author: { id: "1" } })).toBe("the sender is on groupAllowFrom");
   });
 });
 

@@ -165,6 +165,35 @@ describe("the line", () => {
     expect(seqs(taken.inbox)).toEqual([[2], [4]]);
   });
 
+  test("what is joined is answered as its last batch is: overtaken, or not any more", () => {
+    for (const [first, last] of [
+      [true, false],
+      [false, true],
+    ] as const) {
+      const inbox = [
+        { ...flush(1), overtaken: first, instant: first, holds: last },
+        { ...flush(2), overtaken: last, instant: last, holds: first },
+      ];
+      const taken = takeNext(inbox, "collect").flush;
+      expect(taken).toMatchObject({ overtaken: last, instant: true, holds: true });
+    }
+    const quiet = { ...flush(1), instant: false, holds: false };
+    expect(takeNext([quiet, quiet], "collect").flush).toMatchObject({
+      instant: false,
+      holds: false,
+    });
+  });
+
+  test("an overtaken batch that its author adds to is not overtaken any more, and holds", () => {
+    const { left } = play([text(0)]);
+    const before = left.map((one) => ({ ...one, overtaken: true, holds: false }));
+    const message = { seq: 1, id: "m1", at: 10, author: "ann", ack: null, gist: "" };
+    const more = { message, route: place(null), media: false, group: null, instant: true };
+    const [joined] = gather(before, more, debounce).forming;
+    expect(joined).toMatchObject({ overtaken: false, holds: true, instant: true });
+    expect(before).toMatchObject([{ instant: false, messages: [{ seq: 0 }] }]);
+  });
+
   test("collect takes one at a time where no turn ran in front of it", () => {
     const taken = takeNext([flush(1, null, false), flush(2, null, false)], "collect");
     expect([taken.flush?.messages.length, taken.inbox.length]).toEqual([1, 1]);

@@ -68,6 +68,25 @@ describe("a batch behind others", () => {
     expect(passes(rig)).toEqual([`${id} 3`]);
   });
 
+  test("has one deadline while it waits, which is cleared when nobody is waited for", () => {
+    const rig = new Rig();
+    const set = () => rig.of("deadline.set").filter(({ id }) => id === "relay").length;
+    const cleared = () => rig.of("deadline.clear").filter(({ id }) => id === "relay").length;
+    relayed(rig, "ann", 0);
+    rig.wait(minute);
+    rig.reply();
+    expect([set(), cleared()]).toEqual([0, 0]);
+    const first = relayed(rig, "ann", 1);
+    const second = relayed(rig, "bob", 1);
+    expect([set(), cleared()]).toEqual([1, 0]);
+    passed(rig, first, 0);
+    expect([set(), cleared()]).toEqual([1, 0]);
+    passed(rig, second, 0);
+    expect([set(), cleared()]).toEqual([1, 1]);
+    passed(rig, second, 0);
+    expect([set(), cleared()]).toEqual([1, 1]);
+  });
+
   test("waits no longer than its answer may be late", () => {
     const rig = new Rig({ settings: { turn: { replyAgeMsMax: 30_000 } } });
     const id = relayed(rig, "ann", 1);

@@ -42,6 +42,8 @@ describe("counting", () => {
     ];
     expect(countHumans({ participants, membership: null }, {}, now)).toBe(2);
     expect(countHumans({ participants, membership: null }, { participantDays: 30 }, now)).toBe(3);
+    const shown = effectiveHumans({ participants, membership: null }, {}, now);
+    expect(shown).toEqual({ count: 2, source: "who has spoken" });
   });
 
   test("a fresh and complete member read is the truth, upwards and downwards", () => {

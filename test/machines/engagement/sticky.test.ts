@@ -60,6 +60,15 @@ describe("sticky credits", () => {
     }).not.toThrow();
   });
 
+  property([ledgers, authors, instants])(
+    "a ledger that stays as it is stays the same object, and no other does",
+    (ledger, author, now) => {
+      expect(spendCredit(ledger, author) === ledger).toBe(!Object.hasOwn(ledger, author));
+      const isAlive = Object.values(ledger).every((endsAt) => now < endsAt);
+      expect(removeExpiredCredits(ledger, now) === ledger).toBe(isAlive);
+    },
+  );
+
   test("a later grant overwrites, and removes what expired", () => {
     const first = grantCredits({}, ["ann", "bo"], 0, 100);
     expect(grantCredits(first, ["ann"], 50, 100)).toEqual({ ann: 150, bo: 100 });
