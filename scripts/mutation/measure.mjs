@@ -34,13 +34,16 @@ const digest = (file) =>
 /** By file: what was measured, and of which text. */
 const readRecord = () => JSON.parse(readFileSync(recordFile, "utf8"));
 
-/** Files whose text is not the one that was measured, then the others from where the day says. */
+/** Files whose text is not the one that was measured, then the others, each from where the day says. */
 function inTurn(files, count, record) {
-  const isStale = (file) => record[file]?.source !== digest(file);
-  const rest = files.filter((file) => !isStale(file));
   const day = Math.floor(Date.now() / 86_400_000);
-  const start = rest.length === 0 ? 0 : (day * count) % rest.length;
-  return [...files.filter(isStale), ...rest.slice(start), ...rest.slice(0, start)].slice(0, count);
+  const turned = (list) => {
+    const start = list.length === 0 ? 0 : (day * count) % list.length;
+    return [...list.slice(start), ...list.slice(0, start)];
+  };
+  const isStale = (file) => record[file]?.source !== digest(file);
+  const current = files.filter((file) => !isStale(file));
+  return [...turned(files.filter(isStale)), ...turned(current)].slice(0, count);
 }
 
 const score = ({ noticed, missed }) =>
