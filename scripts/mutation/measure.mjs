@@ -91,6 +91,7 @@ function printSurvivors(mutants) {
 export async function measure({ files: named, next, survivors, record: isRecorded }) {
   const record = readRecord();
   const files = next === undefined ? named : inTurn(named, Number(next), record);
+  const sources = Object.fromEntries(files.map((file) => [file, digest(file)]));
   process.env.EARSHOT_SEED ??= "20261121";
   process.env.CI ??= "true";
   const results = await new Stryker({
@@ -108,7 +109,7 @@ export async function measure({ files: named, next, survivors, record: isRecorde
     concurrency: 1,
     // The runner counts processor time; this is for what it would not see.
     timeoutMS: 1_800_000,
-    reporters: process.stdout.isTTY ? ["progress"] : [],
+    reporters: ["earshot-progress"],
     logLevel: "warn",
     warnings: false,
     allowEmpty: true,
@@ -119,7 +120,7 @@ export async function measure({ files: named, next, survivors, record: isRecorde
     const mutants = results.filter(({ fileName }) => relative(machines, fileName) === file);
     const count = (...statuses) => mutants.filter(({ status }) => statuses.includes(status)).length;
     measured[file] = {
-      source: digest(file),
+      source: sources[file],
       noticed: count("Killed", "Timeout"),
       missed: count("Survived", "NoCoverage"),
     };

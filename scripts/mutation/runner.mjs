@@ -2,7 +2,7 @@
 // the tests loaded. Stryker starts it in a process of its own, within its copy of the sources, and ends
 // that process when a mutant does not end.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { commonTokens, declareFactoryPlugin, PluginKind } from "@stryker-mutator/api/plugin";
 import { createVitest } from "vitest/node";
 
@@ -184,6 +184,28 @@ export const strykerValidationSchema = {
   },
 };
 
+/** A line for each file that is done, as a run takes long. */
+function createProgress() {
+  const left = new Map();
+  const counts = new Map();
+  return {
+    onMutationTestingPlanReady({ mutantPlans }) {
+      for (const { mutant } of mutantPlans)
+        left.set(mutant.fileName, (left.get(mutant.fileName) ?? 0) + 1);
+    },
+    onMutantTested({ fileName, status }) {
+      const before = counts.get(fileName) ?? {};
+      counts.set(fileName, { ...before, [status]: (before[status] ?? 0) + 1 });
+      left.set(fileName, left.get(fileName) - 1);
+      if (left.get(fileName) > 0) return;
+      const found = JSON.stringify(counts.get(fileName));
+      process.stderr.write(`${relative(process.cwd(), fileName)} ${found}\n`);
+    },
+  };
+}
+createProgress.inject = [];
+
 export const strykerPlugins = [
   declareFactoryPlugin(PluginKind.TestRunner, "earshot-tests-kept-loaded", create),
+  declareFactoryPlugin(PluginKind.Reporter, "earshot-progress", createProgress),
 ];

@@ -6,7 +6,13 @@ import { findingText } from "../../../src/domain/config-finding.ts";
 import { type Inbound, type InboundInput, inboundSchema } from "../../../src/domain/message.ts";
 import type { ChannelEvent } from "../../../src/domain/ports/index.ts";
 import type { GrantScope, KnownPeople } from "../../../src/machines/access/access-entries.ts";
-import { accessWarnings, admit, admitHistory } from "../../../src/machines/access/admission.ts";
+import {
+  accessWarnings,
+  admit,
+  admitHistory,
+  hearsPlace,
+  takesClaims,
+} from "../../../src/machines/access/admission.ts";
 import { property } from "../../support/property.ts";
 
 type Access = NonNullable<EarshotConfigInput["access"]>;
@@ -328,6 +334,30 @@ describe("people on the access list", () => {
     expect(why("direct", listed, there)).toContain("the sender is not on groupAllowFrom");
     expect(why("direct", listed, { author: { id: "1" } })).toBe("the sender is on groupAllowFrom");
   });
+});
+
+test("codes are taken, and a place heard, wherever somebody may be heard there", () => {
+  const both = (access: Access, at: object = {}) => {
+    const config = parseConfig({ access });
+    const one = { ...place, chat: group, ...at };
+    return [takesClaims(config, one), hearsPlace(config, one)];
+  };
+  const chat = direct("7");
+  for (const dmPolicy of ["pairing", "allowlist", "open"] as const)
+    expect(both({ dmPolicy, groupPolicy: "disabled" }, { chat }), dmPolicy).toEqual([true, true]);
+  const closed = { dmPolicy: "disabled", groupPolicy: "open" } as const;
+  expect(both(closed, { chat })).toEqual([false, false]);
+  expect(both(closed)).toEqual([true, true]);
+  const rooms = { "telegram:-1": {} };
+  expect(both({ groupPolicy: "disabled", groups: rooms })).toEqual([false, false]);
+  expect(both({ groupPolicy: "allowlist" })).toEqual([true, false]);
+  expect(both({ groupPolicy: "allowlist", groups: rooms })).toEqual([true, true]);
+  expect(both({ groupPolicy: "allowlist", groupAllowFrom: ["telegram:7"] })).toEqual([true, true]);
+  for (const groupPolicy of ["open", "allowlist"] as const) {
+    const off = { groupPolicy, groups: { "telegram:-1": { enabled: false } } };
+    expect(both(off), groupPolicy).toEqual([false, false]);
+    expect(both({ ...off, groupAllowFrom: ["telegram:7"] })).toEqual([false, false]);
+  }
 });
 
 describe("authority", () => {

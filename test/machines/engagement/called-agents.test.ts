@@ -35,6 +35,11 @@ describe("a line", () => {
     expect(narrowTo("@scout_bot what now?", us, agents)).toBeNull();
     expect(narrowTo("@scout_bot rover?", us, agents)).toEqual([1]);
     expect(narrowTo("@scout: you?", us, agents)).toEqual([0]);
+    expect(narrowTo("@scout.-. you?", us, agents)).toEqual([0]);
+    expect(narrowTo("@a.b you?", us, agents)).toEqual([2]);
+    expect(narrowTo("boss@scout_bot!", us, agents)).toEqual([0]);
+    const several = { mentions: [{ id: "bo", isSelf: false }, ...us.mentions] };
+    expect(narrowTo("@bo @scout_bot what now?", several, agents)).toBeNull();
   });
 
   test("that is forwarded calls nobody by a name in it", () => {
@@ -47,6 +52,10 @@ describe("a line", () => {
   test("may begin with a name, and what follows is the rest", () => {
     expect(callAtStart("Rover, /stop", agents)).toEqual({ place: 1, units: 7 });
     expect(callAtStart("  boss /stop", agents)).toEqual({ place: 0, units: 7 });
+    expect(callAtStart("rover,   /stop", agents)).toEqual({ place: 1, units: 9 });
+    const longer = ["big scout: hey", "big scout"].map((name) => ({ name, aliases: [name] }));
+    expect(callAtStart("big scout: hey /stop", longer)).toEqual({ place: 0, units: 15 });
+    expect(callAtStart("big scout: hey /stop", longer.toReversed())).toMatchObject({ place: 1 });
     expect(callAtStart("A.B: /stop", agents)).toEqual({ place: 2, units: 5 });
     for (const text of ["rovers /stop", "/stop rover", "rover", "> rover /stop", ""])
       expect(callAtStart(text, agents)).toBeNull();

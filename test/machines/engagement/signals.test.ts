@@ -20,6 +20,17 @@ const signals = (over: Partial<InboundInput>, facts: Partial<SignalFacts> = {}) 
     { ownMessages: [], everyoneMentions: false, ...facts },
   );
 
+describe("places", () => {
+  test("a thread, a direct chat and a broadcast channel are what the platform says they are", () => {
+    const plain = { inThread: false, isDirect: false, inBroadcast: false };
+    expect(signals({})).toMatchObject(plain);
+    expect(signals({ thread: { id: "t" } })).toMatchObject({ ...plain, inThread: true });
+    const chat = (kind: "direct" | "channel") => signals({ chat: { id: "c", kind } });
+    expect(chat("direct")).toMatchObject({ ...plain, isDirect: true });
+    expect(chat("channel")).toMatchObject({ ...plain, inBroadcast: true });
+  });
+});
+
 describe("mentions", () => {
   test("one of us among others is a mention of us, and of nobody else", () => {
     const mentions = [{ id: "u2" }, { id: "self", isSelf: true }];
@@ -47,6 +58,15 @@ describe("replies", () => {
     expect(to({ id: "m0", authorId: "u2", authorIsSelf: false })).toBe("other");
     expect(to({ id: "m0" }, ["m0"])).toBe("self");
     expect(to({ id: "m0", authorId: "u2" })).toBe("other");
+  });
+  test("a reply to what an agent beside us said is a reply to somebody else, whatever the account", () => {
+    const replyTo = { id: "m0", authorId: "bot", authorIsSelf: true };
+    expect(signals({ replyTo }, { siblingMessages: ["m0"] })).toMatchObject({
+      repliesToSelf: false,
+      repliesToOther: true,
+    });
+    const nobody = signals({ replyTo: null });
+    expect(nobody).toMatchObject({ repliesToSelf: false, repliesToOther: false });
   });
   test("a reply by id alone to a message heard here is a reply to its author", () => {
     const replies = (id: string, facts: Partial<SignalFacts>) => {
