@@ -43,6 +43,8 @@ const dirtyLookedAtMax = 10_000;
 const foldSlice = 8;
 const pruneSlice = 1_000;
 const pruneSlicesMax = 100;
+/** Until more of them are deleted when that many were not all: more may be said than one round deletes. */
+const pruneAgainMs = 1_000;
 
 export function createCheckpointer({
   clock,
@@ -59,6 +61,8 @@ export function createCheckpointer({
    */
   let quietSince = 0;
   let dirty = 0;
+  /** The last round left rows that are too old. */
+  let isBehind = false;
 
   /** The record of a conversation as of its last event; null while an event is in progress. */
   async function recordOf(conv: number): Promise<StoreWrite | null> {
@@ -105,11 +109,13 @@ export function createCheckpointer({
   }
 
   async function prune(): Promise<void> {
+    isBehind = false;
     const before = clock.now() - configs.current().messages.dedupe.retentionMs;
     for (let slice = 0; slice < pruneSlicesMax && !stopped; slice += 1) {
       if ((await store.prune(before, pruneSlice)) < pruneSlice) return;
       await nextTurn(scheduler);
     }
+    isBehind = true;
   }
 
   async function round(): Promise<number> {
@@ -129,8 +135,9 @@ export function createCheckpointer({
 
   function arm(): void {
     if (stopped) return;
-    timer = clock.setTimer(clock.now() + periodMs, () => {
-      round()
+    const [work, waitMs] = isBehind ? [prune, pruneAgainMs] : [round, periodMs];
+    timer = clock.setTimer(clock.now() + waitMs, () => {
+      work()
         .catch((error: EarshotError) => log("warn", "sweep.failed", { error: String(error) }))
         .finally(arm);
     });

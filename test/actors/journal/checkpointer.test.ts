@@ -8,12 +8,13 @@ import { createCheckpointer } from "../../../src/actors/journal/checkpointer.ts"
 import { openConfigs } from "../../../src/actors/journal/config-versions.ts";
 import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
+import type { Store } from "../../../src/domain/ports/index.ts";
 import { createTestJournal } from "../../support/runtime/test-journal.ts";
 import { World } from "../../support/runtime/world.ts";
 
-async function checkpointerOf(world: World) {
+async function checkpointerOf(world: World, store: Store = world.store) {
   const config = scenarioConfig({ agents: { defaults: { driver: { kind: "scripted" } } } });
-  const { clock, store } = world;
+  const { clock } = world;
   const journal = createTestJournal({ clock, store });
   const { configs } = await openConfigs(store, config);
   return createCheckpointer({
@@ -81,4 +82,37 @@ test("rows older than the retention go once every record covers them, and not be
   expect(await world.store.scan(0, 10)).toHaveLength(1);
   await checkpointer.round();
   expect(await world.store.scan(0, 10)).toHaveLength(0);
+});
+
+test("more old rows than a round deletes are deleted within seconds, not one round after the other", async () => {
+  const world = await new World().start();
+  await world.say("hello", { id: "m1" });
+  await world.runtime.stop();
+  /** Slices of old rows that are left, and how many were deleted. */
+  let [left, deleted] = [350, 0];
+  const store: Store = new Proxy(world.store, {
+    get(target, name) {
+      if (name !== "prune") return Reflect.get(target, name);
+      return async (_before: number, limit: number) => {
+        left -= 1;
+        deleted += 1;
+        return left >= 0 ? limit : 0;
+      };
+    },
+  });
+  const checkpointer = await checkpointerOf(world, store);
+  checkpointer.start();
+  const { clock } = world;
+  const after = async (ms: number) => {
+    const before = deleted;
+    clock.advanceTo(clock.now() + ms);
+    // The next timer is set when the work of this one is done.
+    await expect.poll(() => clock.nextDue() !== null && deleted > before).toBe(true);
+    return deleted - before;
+  };
+  expect(await after(30_000)).toBe(100);
+  expect([await after(1_000), await after(1_000), await after(1_000)]).toEqual([100, 100, 51]);
+  const next = clock.nextDue() ?? 0;
+  expect(next - clock.now()).toBe(30_000);
+  checkpointer.stop();
 });
