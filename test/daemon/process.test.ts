@@ -14,6 +14,7 @@ import { builtMain } from "../support/built/files.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { openPage } from "../support/daemon/page.ts";
 
+const hint = "repeat the signal to stop immediately";
 const running = new Set<ChildProcess>();
 afterEach(() => {
   for (const child of running) child.kill("SIGKILL");
@@ -25,6 +26,8 @@ interface Run {
   readonly listening: Promise<string>;
   readonly ended: Promise<number | NodeJS.Signals>;
   output(): { out: string; err: string };
+  /** Resolves when it has said this on stderr; rejects with all output when it ends first. */
+  says(words: string): Promise<void>;
 }
 
 function earshot(...args: string[]): Run {
@@ -36,6 +39,7 @@ function earshot(...args: string[]): Run {
   running.add(child);
   let out = "";
   let err = "";
+  const looking = new Set<() => void>();
   const listening = new Promise<string>((found, ended) => {
     child.stdout?.on("data", (data) => {
       out += String(data);
@@ -44,6 +48,7 @@ function earshot(...args: string[]): Run {
     });
     child.stderr?.on("data", (data) => {
       err += String(data);
+      for (const look of looking) look();
     });
     child.on("close", () => ended(new Error(`it ended: ${out}${err}`)));
   });
@@ -52,7 +57,16 @@ function earshot(...args: string[]): Run {
     running.delete(child);
     return (code ?? signal) as number | NodeJS.Signals;
   });
-  return { child, listening, ended, output: () => ({ out, err }) };
+  const says = (words: string) =>
+    new Promise<void>((found, failed) => {
+      const look = () => {
+        if (err.includes(words)) found();
+      };
+      looking.add(look);
+      look();
+      void ended.then(() => failed(new Error(`it ended before it said "${words}": ${out}${err}`)));
+    });
+  return { child, listening, ended, output: () => ({ out, err }), says };
 }
 
 async function baseAndToken(stateDir: string): Promise<[string, string]> {
@@ -102,8 +116,7 @@ describe("signals", () => {
     page.say("hello");
     await page.wait("turn", ({ state }) => state === "start");
     first.child.kill("SIGTERM");
-    const err = () => first.output().err;
-    await expect.poll(err, { timeout: 60_000 }).toContain("repeat the signal to stop immediately");
+    await first.says(hint);
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const body = JSON.stringify({
       id: "late",
@@ -139,7 +152,7 @@ describe("signals", () => {
     page.say("hello");
     await page.wait("turn", ({ state }) => state === "start");
     first.child.kill("SIGTERM");
-    await expect.poll(() => first.output().err).toContain("repeat the signal to stop immediately");
+    await first.says(hint);
     expect(first.child.exitCode).toBeNull();
     first.child.kill("SIGTERM");
     expect(await first.ended).toBe("SIGTERM");
@@ -164,7 +177,7 @@ describe("signals", () => {
     page.say("hello");
     await page.wait("turn", ({ state }) => state === "end");
     first.child.kill("SIGTERM");
-    await expect.poll(() => first.output().err).toContain("repeat the signal to stop immediately");
+    await first.says(hint);
     await new Promise((done) => setTimeout(done, 500));
     first.child.kill("SIGTERM");
     expect(await first.ended).toBe("SIGTERM");

@@ -24,18 +24,27 @@ export interface Page {
   close(): void;
 }
 
-const patienceMs = 15_000;
-
 /** Opens a page; with a token it says hello by itself. */
 export async function openPage(base: string, token: string | null, after = 0): Promise<Page> {
   const socket = new WebSocket(`${base.replace("http", "ws")}/ws`);
   const frames: ServerFrame[] = [];
-  let changed: () => void = () => undefined;
+  /** Those that wait for a frame, or for the end. */
+  const waiting: (() => void)[] = [];
+  let isClosed = false;
+  const changed = () => {
+    for (const look of waiting.splice(0)) look();
+  };
   socket.on("message", (data) => {
     frames.push(serverFrameSchema.parse(JSON.parse(String(data))));
     changed();
   });
-  const closed = new Promise<number>((resolve) => socket.on("close", resolve));
+  const closed = new Promise<number>((resolve) =>
+    socket.on("close", (code) => {
+      isClosed = true;
+      changed();
+      resolve(code);
+    }),
+  );
   await new Promise((resolve, reject) => {
     socket.on("open", resolve);
     socket.on("error", reject);
@@ -53,19 +62,12 @@ export async function openPage(base: string, token: string | null, after = 0): P
     of: <Type extends ServerFrame["type"]>(type: Type) =>
       frames.filter((frame): frame is FrameOf<Type> => frame.type === type),
     async wait(type, fits = () => true) {
-      const end = Date.now() + patienceMs;
       for (;;) {
         const found = page.of(type).find(fits);
         if (found !== undefined) return found;
-        if (Date.now() > end)
+        if (isClosed)
           throw new Error(`no ${type} came; there were ${JSON.stringify(frames).slice(0, 2_000)}`);
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, 500);
-          changed = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
+        await new Promise<void>((resolve) => waiting.push(resolve));
       }
     },
     close: () => socket.close(),

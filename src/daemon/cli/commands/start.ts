@@ -97,9 +97,12 @@ async function start(options: StartOptions): Promise<void> {
   const stop = (signal: NodeJS.Signals) => {
     if (asked) return endBy(signal);
     asked = true;
-    // Signals of a time in which this thread was busy come together.
-    setImmediate(unlisten);
-    voice.stopping();
+    // Signals of a time in which this thread was busy come together. One that arrives while its listener
+    // is removed is lost, so it is asked for only afterwards.
+    setImmediate(() => {
+      unlisten();
+      voice.stopping();
+    });
     daemon?.stop().catch(voice.failed).finally(exitSoon);
   };
   for (const signal of signals) process.on(signal, stop);
