@@ -58,7 +58,7 @@ describe("what it finds", () => {
     ["heap, main thread", 500],
     ["heap, host", 100],
     ["outside the heaps", 100],
-    ["RSS", 600],
+    ["RSS", 1_500],
     ["WAL", 100],
     ["database", 800],
     ["search index", 200],
