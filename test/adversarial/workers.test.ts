@@ -9,6 +9,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { endpoint } from "../../src/actors/host/worker.ts";
 import type { HostEvents } from "../../src/actors/protocol/host-link.ts";
+import { unanswered } from "../../src/actors/protocol/host-link.ts";
 import type { HostResult, TurnReport } from "../../src/actors/protocol/host-protocol.ts";
 import { guardEvents, onlyCalls } from "../../src/actors/protocol/validate-host-calls.ts";
 import { resultProblem } from "../../src/actors/protocol/validate-results.ts";
@@ -163,6 +164,13 @@ describe("A40: the port of a host", () => {
     const { heard, refusals, answered } = await attack([{ ...call, argumentList: raw([ended]) }]);
     expect(heard).toEqual([["reports", [ended]]]);
     expect([refusals, answered]).toEqual([[], 1]);
+  });
+
+  test("hears a call that nobody waits for, and does not answer it", async () => {
+    const quiet = { ...call, id: unanswered, argumentList: raw([ended]) };
+    const { heard, refusals, answered } = await attack([quiet]);
+    expect(heard).toEqual([["reports", [ended]]]);
+    expect([refusals, answered]).toEqual([[], 0]);
   });
 
   test("leads to no constructor, no prototype, no field and no further port", async () => {

@@ -16,6 +16,7 @@ import {
 } from "../protocol/batch-encoding.ts";
 import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
 import type { HostEvents } from "../protocol/host-link.ts";
+import { reporterOf } from "../protocol/host-link.ts";
 import type { HostResult } from "../protocol/host-protocol.ts";
 import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
 import { currentThread } from "../protocol/thread-state.ts";
@@ -74,13 +75,14 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
   const heartbeat = createSharedHeartbeat(task.heartbeat);
   heartbeat.ofThread(currentThread());
   const supervisor: Remote<HostEvents> = wrap<HostEvents>(endpoint(task.events));
+  const report = reporterOf(task.events);
   const core = createHostCore({
     create,
     settingsFor,
     live: task.live,
     checkpointEvery: task.checkpointEvery,
     mark: heartbeat.mark,
-    onInspect: (frames) => void supervisor.onInspect(frames),
+    onInspect: (frames) => report("onInspect", frames),
   });
   const loadRunner = once(async () => {
     heartbeat.pauseWatchdog(true);
@@ -96,10 +98,10 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
       clock: createSystemClock(),
       scheduler: eventLoop,
       drivers,
-      log: (...line) => void supervisor.onLog(...line),
-      onReports: (reports) => void supervisor.onReports(reports),
-      onDelta: (delta) => void supervisor.onDelta(delta),
-      onDraft: (draft) => void supervisor.onDraft(draft),
+      log: (...line) => report("onLog", ...line),
+      onReports: (reports) => report("onReports", reports),
+      onDelta: (delta) => report("onDelta", delta),
+      onDraft: (draft) => report("onDraft", draft),
       ask: (question) => supervisor.ask(question),
     });
   });

@@ -3,6 +3,7 @@
  * this thread (in-process-host.ts) have the same interface: batches in, results out, and a promise
  * that resolves when the host is gone.
  */
+import type { MessagePort } from "node:worker_threads";
 import type { InspectFrame, InspectRequest, Log } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
@@ -80,4 +81,21 @@ export interface HostFactory {
    */
   open(host: number, epoch: number, events: HostEvents): Promise<HostLink>;
   close(): Promise<void>;
+}
+
+/**
+ * The number of a call that nobody waits for: validate-host-calls.ts gives it no answer, which would
+ * wake the calling thread for nothing. comlink would keep a listener for each, so it is not used here.
+ */
+export const unanswered = "";
+
+/** What calls a handler of the other side without waiting. @throws when a value cannot cross. */
+export function reporterOf(port: Pick<MessagePort, "postMessage">) {
+  return <Name extends Exclude<keyof HostEvents, "ask">>(
+    name: Name,
+    ...given: Parameters<HostEvents[Name]>
+  ): void => {
+    const argumentList = given.map((value: unknown) => ({ type: "RAW", value }));
+    port.postMessage({ id: unanswered, type: "APPLY", path: [name], argumentList });
+  };
 }

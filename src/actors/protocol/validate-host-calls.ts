@@ -11,6 +11,7 @@ import { limits } from "../../domain/limits.ts";
 import { outgoingChoicesSchema, outgoingMediaSchema } from "../../domain/outgoing.ts";
 import { failureKinds } from "../../domain/stream.ts";
 import type { HostEvents } from "./host-link.ts";
+import { unanswered } from "./host-link.ts";
 import type { TurnDelta, TurnDraft, TurnReport } from "./host-protocol.ts";
 import { inspected } from "./validate-inspection.ts";
 
@@ -138,14 +139,16 @@ interface Call {
 }
 
 /**
- * A port that passes only calls. comlink follows any path that it is sent, also to constructors and
+ * A port that passes only calls, and no answers to those that nobody waits for. comlink follows any path that it is sent, also to constructors and
  * prototypes, creates objects, sets fields and opens further ports.
  */
 export function onlyCalls(port: Endpoint, refused: Refused): Endpoint {
   type Listener = Parameters<Endpoint["addEventListener"]>[1];
   const filters = new Map<Listener, Listener>();
   return {
-    postMessage: (message, transfer) => port.postMessage(message, transfer),
+    postMessage(message: { readonly id?: unknown }, transfer) {
+      if (message.id !== unanswered) port.postMessage(message, transfer);
+    },
     start: () => port.start?.(),
     addEventListener(type, listener) {
       const filtered = (event: Event) => {
