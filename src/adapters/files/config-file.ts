@@ -3,10 +3,8 @@
  * with the line and the fix, and the previous config stays in force. Only secrets may come from the
  * environment: otherwise a config means the same on every machine.
  */
-import { constants, existsSync, type Stats } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { dirname } from "node:path";
-import { watch as watchFile } from "chokidar";
 import JSON5 from "json5";
 import {
   ConfigError,
@@ -22,6 +20,7 @@ import {
 } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { lineFinder } from "./json5-lines.ts";
+import { watchFiles } from "./watch-files.ts";
 
 /** A hundred thousand bindings are about 10 MB. */
 const configBytesMax = 67_108_864;
@@ -270,13 +269,9 @@ export interface ConfigWatch {
  * Watches a config file, one reload at a time. Editors that write a new file and rename it are
  * supported; a missing file changes nothing until it appears.
  */
-export async function watchConfigFile(
-  first: LoadedConfig,
-  options: ConfigWatchOptions,
-): Promise<ConfigWatch> {
+export function watchConfigFile(first: LoadedConfig, options: ConfigWatchOptions): ConfigWatch {
   let good = first;
-  let running: Promise<void> = Promise.resolve();
-  const reload = async () => {
+  const changed = async () => {
     let text: string | null = null;
     try {
       const file = await readText(first.path);
@@ -291,34 +286,12 @@ export async function watchConfigFile(
       options.refused(error, text);
     }
   };
-  // A missing file is detected through its folder; other files there are ignored.
-  const folder = dirname(first.path);
-  const watcher = watchFile(existsSync(first.path) ? first.path : folder, {
-    ignoreInitial: true,
-    ignored: (path) => path !== folder && path !== first.path,
-    // Polling sees every way in which editors, mounts and deployments replace a file; file system
-    // events do not.
-    usePolling: true,
-    interval: 250,
-    awaitWriteFinish: { stabilityThreshold: options.settleMs ?? 100, pollInterval: 25 },
-  });
-  const reloadAgain = () => {
-    running = running.then(reload);
-  };
-  watcher.on("add", reloadAgain).on("change", reloadAgain);
-  watcher.on("error", (error) => options.refused(error, null));
-  await new Promise<void>((resolve) => {
-    watcher.once("ready", resolve);
-  });
-  // A change between the first read and now has no event of its own.
-  if (existsSync(first.path)) reloadAgain();
+  const { settleMs = 100 } = options;
+  const watch = watchFiles([first.path], { intervalMs: 250, settleMs, changed });
   return {
     took(config) {
       good = { ...good, config };
     },
-    async close() {
-      await watcher.close();
-      await running;
-    },
+    close: () => watch.close(),
   };
 }

@@ -253,7 +253,7 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
     async watch(changed) {
       takeOver = changed;
       if (early !== null) await changed(early);
-      watching = await watchConfigFile(first, {
+      watching = watchConfigFile(first, {
         // Read again each time: a key may have been pasted since.
         get env() {
           return withStoredSecrets(env, stateDir);

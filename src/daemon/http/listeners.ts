@@ -66,9 +66,10 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
     }
     const base = options.baseDir;
     const found = { cert: resolve(base, files.cert), key: resolve(base, files.key) };
-    const outer = await add({ host, port, tls: await readTls(found) });
+    const tls = await readTls(found);
+    const outer = await add({ host, port, tls });
     const inner = await add({ host: "127.0.0.1", port: 0 });
-    const watching = await watchTls(found, options.log, (pair) => open[0]?.renew(pair));
+    const watching = watchTls(found, tls, options.log, (pair) => open[0]?.renew(pair));
     closers.push(() => watching.close());
     return { base: baseOf(inner), exposed: publicUrl ?? baseOf(outer), close };
   } catch (error) {

@@ -5,7 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import { watch } from "chokidar";
+import { type FileWatch, watchFiles } from "../../adapters/files/watch-files.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/ports/index.ts";
 
@@ -18,7 +18,7 @@ export interface TlsPair {
 /** Paths of the files. */
 export type TlsFiles = TlsPair;
 
-const pollMs = 1_000;
+const intervalMs = 1_000;
 const settleMs = 300;
 
 /** @throws EarshotError EAR_CONFIG_INVALID naming the file and its config key. */
@@ -46,20 +46,20 @@ export async function readTls(files: TlsFiles): Promise<TlsPair> {
   return pair;
 }
 
-export interface TlsWatch {
-  close(): Promise<void>;
-}
-
-/** Calls `renew` with every valid new pair. */
-export async function watchTls(
+/** Calls `renew` with every valid pair that differs from the one before, `first` at the start. */
+export function watchTls(
   files: TlsFiles,
+  first: TlsPair,
   log: Log,
   renew: (pair: TlsPair) => void,
-): Promise<TlsWatch> {
-  let reading: Promise<void> = Promise.resolve();
-  const again = async () => {
+): FileWatch {
+  let running = first;
+  const changed = async () => {
     try {
-      renew(await readTls(files));
+      const pair = await readTls(files);
+      if (pair.cert === running.cert && pair.key === running.key) return;
+      running = pair;
+      renew(pair);
       log("info", "tls.renewed", { cert: files.cert });
     } catch (error) {
       const why = error instanceof EarshotError ? error.message : "something failed";
@@ -67,23 +67,5 @@ export async function watchTls(
     }
   };
   // Links are followed, because a renewed certificate is often a link to a new file.
-  const watcher = watch([files.cert, files.key], {
-    ignoreInitial: true,
-    usePolling: true,
-    interval: pollMs,
-    awaitWriteFinish: { stabilityThreshold: settleMs, pollInterval: 50 },
-  });
-  const changed = () => {
-    reading = reading.then(again);
-  };
-  watcher.on("add", changed).on("change", changed);
-  await new Promise<void>((resolve) => {
-    watcher.once("ready", resolve);
-  });
-  return {
-    async close() {
-      await watcher.close();
-      await reading;
-    },
-  };
+  return watchFiles([files.cert, files.key], { intervalMs, settleMs, changed });
 }

@@ -176,7 +176,7 @@ describe("following", () => {
       wake();
     };
     const first = await readConfigFile(path, { env: {} });
-    watching = await watchConfigFile(first, {
+    watching = watchConfigFile(first, {
       env: {},
       settleMs: 30,
       changed: (_loaded, paths) => send(paths),
@@ -229,7 +229,7 @@ describe("following", () => {
       done = resolve;
     });
     await write("{ context: { size: 4 } }");
-    watching = await watchConfigFile(first, {
+    watching = watchConfigFile(first, {
       env: {},
       settleMs: 30,
       async changed() {
