@@ -111,6 +111,11 @@ export const onDefaults = [
   },
   { path: "docs/operate/security.md" },
   {
+    path: "bench/README.md",
+    swap: [[/--against/u, "--short --rounds=1 --against"]],
+    finds: [[/--against/u, [/theirs/u]]],
+  },
+  {
     path: "docs/operate/observe.md",
     // scripts/smoke-otel.mjs runs the lines of the traces and looks at what arrives. The log is that
     // of a second daemon, in a folder of its own.
