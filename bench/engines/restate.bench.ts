@@ -4,11 +4,12 @@
  * so that batches form. The generator, the node and the server share two cores; the processor time of
  * node and server is counted apart from it.
  */
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { createInbox } from "../../src/engines/restate/inbox.ts";
 import { registerNodes } from "../../src/engines/restate/node.ts";
 import { freePort, startNode } from "../../test/support/restate/rig.ts";
 import { haveRestate, startRestate } from "../../test/support/restate/server.ts";
+import { busyMs } from "../child-process.ts";
 import {
   busyMix,
   type Mix,
@@ -19,14 +20,6 @@ import {
   round,
   short,
 } from "../support.ts";
-
-/** Processor time of a process so far, ms. */
-function busyMs(pid: number): number {
-  const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
-  const [user, system] = rest.split(" ").slice(11, 13);
-  // In ticks of 10 ms on every Linux that Node runs on.
-  return (Number(user) + Number(system)) * 10;
-}
 
 const figures: Record<string, number> = {};
 if (haveRestate) {

@@ -8,13 +8,14 @@
  * With `--beside=<checkout>` rounds of another built checkout take turns with ours; with
  * `--only=<part of a name>` only those cases run.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFile, spawn } from "node:child_process";
+import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { busyMs, untilReady } from "../child-process.ts";
 import { quantile, report, round, short } from "../support.ts";
 import type { Load, Loaded } from "./load.ts";
 
@@ -24,7 +25,6 @@ const beside = flag("beside");
 const only = flag("only");
 const rounds = Number(flag("rounds") ?? (short ? 1 : 3));
 const secret = "a secret of sixteen characters or more";
-const ticksMs = 10;
 const loadCommand = [process.execPath, "--import", "tsx", join(import.meta.dirname, "load.ts")];
 
 /** What one load differs in. */
@@ -132,14 +132,14 @@ async function measure(checkout: string): Promise<Figures> {
         ...(signed ? { secret } : { token }),
         ...(given.answersAt === undefined ? {} : { answersAt }),
       };
-      const before = cpuMs(daemon.pid);
+      const before = busyMs(daemon.pid);
       const loaded = await run(load);
       const lines = load.lines * (load.requests + load.warm);
       figures[`${name}: ${load.answersAt === undefined ? "lines" : "turns"}/s`] =
         loaded.perSecond * load.lines;
       figures[`${name}: p50 ms`] = loaded.p50;
       figures[`${name}: p99 ms`] = loaded.p99;
-      figures[`${name}: CPU us each`] = ((cpuMs(daemon.pid) - before) * 1_000) / lines;
+      figures[`${name}: CPU us each`] = ((busyMs(daemon.pid) - before) * 1_000) / lines;
     }
   } finally {
     await daemon.stop();
@@ -168,28 +168,10 @@ async function start(checkout: string, state: string) {
   };
 }
 
-async function untilReady(child: ChildProcess, port: number): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}`);
-    const ready = await fetch(`http://127.0.0.1:${port}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (ready) return;
-    await new Promise((next) => setTimeout(next, 20));
-  }
-}
-
 async function run(load: Load): Promise<Loaded> {
   const [program = "", ...args] = loadCommand;
   const { stdout } = await promisify(execFile)(program, [...args, JSON.stringify(load)]);
   return JSON.parse(stdout) as Loaded;
-}
-
-/** Processor time of a process with its threads, to a hundredth of a second. */
-function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * ticksMs;
 }
 
 async function freePort(): Promise<number> {

@@ -3,29 +3,18 @@
  * away, and what the idle daemon holds in memory. The built daemon, a process of its own, two
  * hosts.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Inbound } from "../../src/domain/message.ts";
 import { flood, openBenchRuntime } from "../bench-runtime.ts";
+import { untilReady } from "../child-process.ts";
 import { messages, quietMix, report, round, short } from "../support.ts";
 
 const bin = resolve(import.meta.dirname, "..", "..", "dist", "daemon", "cli", "main.js");
 const port = 4_881;
 const rounds = short ? 1 : 3;
-
-async function untilReady(child: ChildProcess): Promise<void> {
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}`);
-    const ready = await fetch(`http://127.0.0.1:${port}/readyz`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (ready) return;
-    await new Promise((next) => setTimeout(next, 5));
-  }
-}
 
 const residentMb = (pid: number): number => {
   const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -43,7 +32,7 @@ async function start(state: string): Promise<{ readyMs: number; rssMb: number }>
       stdio: "ignore",
     });
     const ended = new Promise((done) => child.once("exit", done));
-    await untilReady(child);
+    await untilReady(child, port);
     readyMs = Math.min(readyMs, performance.now() - from);
     await new Promise((next) => setTimeout(next, short ? 500 : 3_000));
     rssMb = Math.min(rssMb, residentMb(child.pid as number));

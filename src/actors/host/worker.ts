@@ -15,8 +15,7 @@ import {
   type WireJob,
 } from "../protocol/batch-encoding.ts";
 import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
-import type { HostEvents } from "../protocol/host-link.ts";
-import { reporterOf } from "../protocol/host-link.ts";
+import { type HostEvents, reporterOf } from "../protocol/host-link.ts";
 import type { HostResult } from "../protocol/host-protocol.ts";
 import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
 import { currentThread } from "../protocol/thread-state.ts";

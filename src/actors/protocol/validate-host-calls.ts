@@ -10,8 +10,7 @@ import { z } from "zod";
 import { limits } from "../../domain/limits.ts";
 import { outgoingChoicesSchema, outgoingMediaSchema } from "../../domain/outgoing.ts";
 import { failureKinds } from "../../domain/stream.ts";
-import type { HostEvents } from "./host-link.ts";
-import { unanswered } from "./host-link.ts";
+import { type HostEvents, unanswered } from "./host-link.ts";
 import type { TurnDelta, TurnDraft, TurnReport } from "./host-protocol.ts";
 import { inspected } from "./validate-inspection.ts";
 
@@ -139,8 +138,8 @@ interface Call {
 }
 
 /**
- * A port that passes only calls, and no answers to those that nobody waits for. comlink follows any path that it is sent, also to constructors and
- * prototypes, creates objects, sets fields and opens further ports.
+ * A port that passes only calls, and no answers to those that nobody waits for. comlink follows any path
+ * that it is sent, also to constructors and prototypes, creates objects, sets fields and opens further ports.
  */
 export function onlyCalls(port: Endpoint, refused: Refused): Endpoint {
   type Listener = Parameters<Endpoint["addEventListener"]>[1];

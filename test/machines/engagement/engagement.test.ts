@@ -13,6 +13,7 @@ import {
 import { effectiveHumans } from "../../../src/machines/engagement/humans.ts";
 import { authorIds, engagementInputs, sampleNames } from "../../../src/testing/arbitraries.ts";
 import { referenceVerdict } from "../../../src/testing/reference-ladder.ts";
+import { plainLine } from "../../support/machines/plain-line.ts";
 import { property } from "../../support/property.ts";
 
 /** A quiet room of two people, plain ladder; `over` changes parts of it. */
@@ -30,13 +31,7 @@ function input(over: {
     message: {
       text: "hello",
       authorId: "u1",
-      authorIsBot: false,
-      isDirect: false,
-      inThread: false,
-      mentionsSelf: false,
-      mentionsOthers: false,
-      repliesToSelf: false,
-      repliesToOther: false,
+      ...plainLine,
       ...over.message,
     },
     rules: {

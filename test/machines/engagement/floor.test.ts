@@ -11,6 +11,7 @@ import { explainEngagement } from "../../../src/machines/engagement/engagement.t
 import { hearLine, keepCredited, noteAnswer } from "../../../src/machines/engagement/floor.ts";
 import { hashesOf, wordsOfLine } from "../../../src/machines/engagement/floor-words.ts";
 import { LadderCase } from "../../../src/machines/engagement/ladder-input.ts";
+import { plainLine } from "../../support/machines/plain-line.ts";
 import { property } from "../../support/property.ts";
 import { growthOver16, linearMax } from "../../support/runtime/growth.ts";
 
@@ -65,13 +66,7 @@ function inputOf(floors: FloorLedger, now: number, authorId: string, text: strin
     message: {
       text,
       authorId,
-      authorIsBot: false,
-      isDirect: false,
-      inThread: false,
-      mentionsSelf: false,
-      mentionsOthers: false,
-      repliesToSelf: false,
-      repliesToOther: false,
+      ...plainLine,
     },
     rules: {
       trigger: ["dm", "mention", "reply"],

@@ -5,6 +5,7 @@ import { emptyFloors } from "../../../src/domain/floor.ts";
 import { noteAnswer, unknownFloor } from "../../../src/machines/engagement/floor.ts";
 import * as facts from "../../../src/machines/engagement/ladder-facts.ts";
 import { LadderCase } from "../../../src/machines/engagement/ladder-input.ts";
+import { plainLine } from "../../support/machines/plain-line.ts";
 
 type Message = EngagementInput["message"];
 const now = 10_000_000;
@@ -24,13 +25,7 @@ const caseOf = (
     message: {
       text: "and then?",
       authorId: "ann",
-      authorIsBot: false,
-      isDirect: false,
-      inThread: false,
-      mentionsSelf: false,
-      mentionsOthers: false,
-      repliesToSelf: false,
-      repliesToOther: false,
+      ...plainLine,
       ...message,
     },
     rules: {
