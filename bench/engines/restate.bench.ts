@@ -7,7 +7,8 @@
 import { rmSync } from "node:fs";
 import { createInbox } from "../../src/engines/restate/inbox.ts";
 import { registerNodes } from "../../src/engines/restate/node.ts";
-import { freePort, startNode } from "../../test/support/restate/rig.ts";
+import { freePort } from "../../test/support/free-port.ts";
+import { startNode } from "../../test/support/restate/rig.ts";
 import { haveRestate, startRestate } from "../../test/support/restate/server.ts";
 import { busyMs } from "../child-process.ts";
 import {

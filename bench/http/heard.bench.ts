@@ -10,11 +10,10 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { freePort } from "../../test/support/free-port.ts";
 import { busyMs, untilReady } from "../child-process.ts";
 import { quantile, report, round, short } from "../support.ts";
 import type { Load, Loaded } from "./load.ts";
@@ -172,12 +171,4 @@ async function run(load: Load): Promise<Loaded> {
   const [program = "", ...args] = loadCommand;
   const { stdout } = await promisify(execFile)(program, [...args, JSON.stringify(load)]);
   return JSON.parse(stdout) as Loaded;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }

@@ -4,8 +4,8 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "../free-port.ts";
 
 const isThere = (program: string) =>
   spawnSync(program, ["--version"], { stdio: "ignore" }).status === 0;
@@ -33,16 +33,6 @@ export interface Prometheus {
   /** An instant query; rejects with Prometheus' own words. */
   query(expr: string): Promise<readonly Series[]>;
   stop(): Promise<void>;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" ? (address?.port ?? 0) : 0));
-    });
-  });
 }
 
 /** Starts it with a config in a folder; resolves when it answers. */

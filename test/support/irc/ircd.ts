@@ -5,10 +5,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { selfSigned } from "../daemon/self-signed.ts";
+import { freePort } from "../free-port.ts";
 import { IrcPerson } from "./person.ts";
 
 /** The programs, and the Debian packages that have them. */
@@ -28,15 +29,6 @@ export interface Ircd {
   /** Ends it at once and starts it again on the same ports, with another server password. */
   restart(password?: string): Promise<void>;
   stop(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Paths of a new certificate for localhost and of its key. */

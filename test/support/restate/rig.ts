@@ -1,7 +1,6 @@
 /** A real Restate with what a test asks of it, and nodes in processes that can be killed. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { type ConversationView, conversationService } from "../../../src/engines/restate/wire.ts";
 
@@ -27,15 +26,6 @@ export async function ask(
 
 export const stateOf = async (ingress: string, key: string): Promise<ConversationView> =>
   (await ask(ingress, key, "state")).body as ConversationView;
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { readonly port: number };
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 export interface NodeProcess {
   readonly pid: number;

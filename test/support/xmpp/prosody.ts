@@ -5,10 +5,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { selfSigned } from "../daemon/self-signed.ts";
+import { freePort } from "../free-port.ts";
 
 const program = "/usr/bin/prosody";
 
@@ -23,15 +24,6 @@ export interface Prosody {
   readonly port: number;
   readonly tlsPort: number;
   stop(): Promise<void>;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** A running prosody with these accounts: name to password. */

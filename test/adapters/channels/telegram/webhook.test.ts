@@ -9,28 +9,17 @@ import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";
 import { openChannel } from "../../../../src/testing/open-channel.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 import { openHookDaemon } from "../../../support/daemon/hook-daemon.ts";
+import { freePort } from "../../../support/free-port.ts";
 import {
   sampleToken,
   startTelegramServer,
   type TelegramServer,
 } from "../../../support/servers/telegram.ts";
-
 import type { Room } from "../../../support/servers/telegram-world.ts";
 
 const secret = "a-secret_Token-of-ours";
 const path = "/hooks/telegram/default";
 const header = "x-telegram-bot-api-secret-token";
-
-/** A port that is free now: the webhook's address has to stand in the config. */
-async function freePort(): Promise<number> {
-  const { createServer } = await import("node:net");
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
-}
 
 interface WorldOptions {
   readonly stateDir?: string;
