@@ -6,9 +6,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { SimulatedClock } from "../../src/actors/simulation/simulated-clock.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
-import type { Store } from "../../src/domain/ports/index.ts";
-import { World } from "../support/runtime/world.ts";
+import type { Store, StoreWrite } from "../../src/domain/ports/index.ts";
+import { createTestJournal } from "../support/runtime/test-journal.ts";
+import { World, type WorldOptions } from "../support/runtime/world.ts";
 
 const hour = 3_600_000;
 const folders: string[] = [];
@@ -22,10 +24,21 @@ afterEach(async () => {
 
 const config = { session: { dmScope: "per-peer" }, turn: { maxMs: hour, idleMs: hour } };
 
-async function world(path: string, now?: number): Promise<World> {
+async function opened(path: string): Promise<Store> {
   const store = await openSqliteStore({ path });
   stores.push(store);
-  const made = new World({ store, config });
+  return store;
+}
+
+function newPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), "earshot-owner-"));
+  folders.push(folder);
+  return join(folder, "earshot.db");
+}
+
+async function world(path: string, now?: number, options: WorldOptions = {}): Promise<World> {
+  const store = options.store ?? (await opened(path));
+  const made = new World({ config, ...options, store });
   if (now !== undefined) made.clock.advanceTo(now);
   worlds.push(made);
   return made;
@@ -33,9 +46,7 @@ async function world(path: string, now?: number): Promise<World> {
 
 /** The first process stands still with a turn that runs and an answer that waits; a second one starts. */
 async function takenOver() {
-  const folder = mkdtempSync(join(tmpdir(), "earshot-owner-"));
-  folders.push(folder);
-  const path = join(folder, "earshot.db");
+  const path = newPath();
   const old = await (await world(path)).start();
   const says = (who: string, id: string, by: World) =>
     by.say(id, { id, chat: { id: who, kind: "direct" }, author: { id: who } });
@@ -91,4 +102,122 @@ test("a process that woke up leaves the records and the journal of its successor
   expect([await young.store.conversations({ limit: 100 }), await young.store.lastSeq()]).toEqual(
     before,
   );
+});
+
+/** What an old one has done outside. */
+const doneBy = ({ sent, edited, reactions, typed }: World) => ({
+  sent: sent.length,
+  edited: edited.length,
+  reactions: reactions.length,
+  typed: typed.length,
+});
+
+/** Another process starts, and the old one goes on for two hours. Returns what the old one did before. */
+async function overtake(path: string, old: World): Promise<ReturnType<typeof doneBy>> {
+  await (await world(path, old.clock.now() + 60_000)).start();
+  const before = doneBy(old);
+  await old.pass(hour * 2);
+  return before;
+}
+
+/** The store of a process that stands still after the commit of such a row, until it goes on. */
+async function standsAfter(path: string, isIt: (write: StoreWrite) => boolean) {
+  const store = await opened(path);
+  let stand = () => {};
+  const stands = new Promise<void>((done) => {
+    stand = done;
+  });
+  let goOn = () => {};
+  const goesOn = new Promise<void>((done) => {
+    goOn = done;
+  });
+  let isStanding = false;
+  const slow: Store = {
+    ...store,
+    async commit(writes, until) {
+      const answers = await store.commit(writes, until);
+      if (!writes.some(isIt)) return answers;
+      isStanding = true;
+      stand();
+      return answers;
+    },
+    async sync() {
+      if (isStanding) await goesOn;
+      await store.sync();
+    },
+  };
+  return { store: slow, stands, goOn };
+}
+
+test("a message that is marked as being sent is not sent once another process has started", async () => {
+  const path = newPath();
+  const still = await standsAfter(
+    path,
+    (write) => write.kind === "outbox" && write.row.state === "sending",
+  );
+  const old = await (await world(path, undefined, { store: still.store })).start();
+  await old.say("hello", { direct: true });
+  const passing = old.pass(10_000);
+  await still.stands;
+  const young = await (await world(path, old.clock.now() + 1_000)).start();
+  still.goOn();
+  await passing;
+  await young.pass(10_000);
+  expect(old.sent).toEqual([]);
+  expect(young.sent).toHaveLength(1);
+  expect(old.runtime.status().problem).toMatch(/another earshot has started/);
+});
+
+test("what waits for a sync is not done once another process has started", async () => {
+  const path = newPath();
+  const store = await opened(path);
+  const journal = createTestJournal({ clock: new SimulatedClock(), store });
+  await journal.keep([{ kind: "start", boot: 1 }]);
+  await journal.synced();
+  expect(journal.mayAct()).toBe(true);
+  await (await opened(path)).commit([{ kind: "start", boot: 2 }]);
+  await expect(journal.synced()).rejects.toMatchObject({ code: "EAR_STATE_LOCKED" });
+  expect(journal.mayAct()).toBe(false);
+  expect(journal.failing()?.code).toBe("EAR_STATE_LOCKED");
+  await journal.stop();
+});
+
+test("no reaction is put or taken off once another process has started", async () => {
+  const path = newPath();
+  const messages = { ackReaction: "👀" };
+  const old = await (await world(path, undefined, { config: { ...config, messages } })).start();
+  old.runs.push({ afterMs: hour, steps: [] });
+  old.reactionFates.push("429");
+  await old.say("hello", { direct: true });
+  await old.pass(1_500);
+  expect(old.reactionFates).toEqual([]);
+  expect(await overtake(path, old)).toMatchObject({ reactions: 0 });
+  expect(old.reactions).toEqual([]);
+});
+
+test("typing is not shown any longer once another process has started", async () => {
+  const path = newPath();
+  const old = await (await world(path)).start();
+  old.runs.push({ afterMs: hour, steps: [] });
+  await old.say("hello", { direct: true });
+  await old.pass(8_000);
+  const before = await overtake(path, old);
+  expect(before.typed).toBeGreaterThan(0);
+  expect(doneBy(old)).toEqual(before);
+});
+
+test("a message that grows stays as it is once another process has started", async () => {
+  const path = newPath();
+  const draft = { config: { ...config, stream: { mode: "draft" } } };
+  const old = await (await world(path, undefined, draft)).start();
+  const steps = Array.from({ length: 60 }, () => [
+    { text: "some more words of it. " },
+    { waitMs: 500 },
+  ]).flat();
+  old.runs.push({ afterMs: 0, steps });
+  await old.say("hello", { direct: true });
+  await old.pass(8_000);
+  const before = await overtake(path, old);
+  expect(before.edited).toBeGreaterThan(1);
+  expect(doneBy(old)).toEqual(before);
 });

@@ -14,6 +14,8 @@ export interface TypingPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly directory: OutboundDirectory;
+  /** Asked right before each call: false when another process sends now. */
+  readonly mayAct: () => boolean;
 }
 
 export interface Typing {
@@ -44,7 +46,7 @@ interface Call {
 const placeOf = ({ channel, account, chat, thread }: Route) =>
   JSON.stringify([channel, account, chat.id, thread?.id ?? null]);
 
-export function createTyping({ clock, log, directory }: TypingPorts): Typing {
+export function createTyping({ clock, log, directory, mayAct }: TypingPorts): Typing {
   /** By place. */
   const shown = new Map<string, Shown>();
   const calls = new Map<string, Call>();
@@ -72,7 +74,7 @@ export function createTyping({ clock, log, directory }: TypingPorts): Typing {
   async function perform(place: string, route: Route, { on, stop }: Call): Promise<void> {
     const outbound = directory.outbound(route.channel, route.account);
     try {
-      await outbound?.sendTyping?.(route, on, stop.signal);
+      if (mayAct()) await outbound?.sendTyping?.(route, on, stop.signal);
     } catch (error) {
       log("debug", "typing.failed", { channel: route.channel, error: String(error) });
     }

@@ -58,8 +58,17 @@ export interface Journal {
   ): Promise<readonly number[]>;
   /** Stores consequences of applied events; waits until the store accepts them. */
   keep(writes: readonly StoreWrite[], until?: Until): Promise<void>;
-  /** Resolves when everything written so far is durable. Rejects once the journal has stopped. */
+  /**
+   * Resolves when everything written so far is durable. Rejects once the journal has stopped, and when another
+   * process owns the database.
+   */
   synced(): Promise<void>;
+  /**
+   * Whether something may be done outside, looked up in the store at each call: not when another process owns the
+   * database, which also counts as a failure of the store, and not once the journal has stopped. A process that
+   * stood still does not know by itself that its place was taken.
+   */
+  mayAct(): boolean;
   /** Why the store fails, or null. */
   failing(): EarshotError | null;
   /**
@@ -281,6 +290,17 @@ export function createJournal(ports: JournalPorts): Journal {
     retryMs = Math.min(retryMs * 2, retryMsMax);
   }
 
+  function mayAct(): boolean {
+    if (stopped || failure?.code === "EAR_STATE_LOCKED") return false;
+    try {
+      store.checkOwner();
+      return true;
+    } catch (error) {
+      fail([], asStoreError(error));
+      return false;
+    }
+  }
+
   function retry(): void {
     retryTimer = null;
     // What is damaged stays so until somebody acts: another attempt may only damage more.
@@ -309,9 +329,11 @@ export function createJournal(ports: JournalPorts): Journal {
       new Promise((done, failed) => {
         if (stopped) return failed(closedError());
         if (store.syncsItself) return done();
-        written.push({ done, failed });
+        const last = () => (mayAct() ? done() : failed(failure ?? closedError()));
+        written.push({ done: last, failed });
         void sync();
       }),
+    mayAct,
     failing: () => failure,
     onceFailing(call) {
       if (failure !== null) call();

@@ -50,7 +50,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   const completed = new Set<string>();
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
-  const calls = { clock, stop: stop.signal, readFile: ports.readFile };
+  const limited = { clock, stop: stop.signal, mayAct: journal.mayAct };
+  const calls = { ...limited, readFile: ports.readFile };
   const queues = createSendQueues({
     clock,
     ready: (channel, account) => ports.directory.ready(channel, account),
@@ -60,8 +61,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   });
 
   const drafts = createDrafts({
-    clock,
-    stop: stop.signal,
+    ...limited,
     log,
     directory: ports.directory,
     pause: queues.pause,

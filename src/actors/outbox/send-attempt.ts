@@ -20,6 +20,7 @@ export type SendOutcome =
   /** `stated`: the adapter reports the doubt itself. */
   | { readonly kind: "doubt"; readonly error: string; readonly stated: boolean };
 
+const notOurs = "not called: this process does not own its database";
 const tooSlow = `no answer within ${limits.sendMsMax / 1_000} s`;
 
 /** What limits a call. */
@@ -27,6 +28,8 @@ export interface CallLimits {
   readonly clock: Clock;
   /** Aborts every call: the runtime stops. */
   readonly stop: AbortSignal;
+  /** Asked right before each call: false when another process sends now. */
+  readonly mayAct: () => boolean;
 }
 
 /** The bytes of a file to send; null: it is gone. */
@@ -56,9 +59,10 @@ export async function trySend(
 
 /** One call of a platform; resolves to the ids of the messages that it created. */
 export async function tryCall(
-  { clock, stop }: CallLimits,
+  { clock, stop, mayAct }: CallLimits,
   call: (signal: AbortSignal) => Promise<readonly string[]>,
 ): Promise<SendOutcome> {
+  if (!mayAct()) return { kind: "defer", afterMs: null, wholeAccount: false, error: notOurs };
   const outcome = await within(
     clock,
     limits.sendMsMax,

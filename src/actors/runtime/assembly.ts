@@ -169,7 +169,7 @@ class Assembly {
     });
     const failing = createFailingAgents(clock, (key) => this.#agentOf(key));
     events.add(failing.listener);
-    const typing = createTyping({ clock, log, directory });
+    const typing = createTyping({ clock, log, directory, mayAct: journal.mayAct });
     const waiters = createWaiters(events);
     const media = createMedia({
       clock,

@@ -255,6 +255,7 @@ function createStore(database: Database, kind: StoreKind): Store {
     },
     answersTo: async (writes) => writer.answersTo(writes),
     sync,
+    checkOwner: () => writer.checkOwner(),
     syncsItself: wal === null,
     async conversation(conv) {
       const key = unrecorded.get(conv);

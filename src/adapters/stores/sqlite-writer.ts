@@ -50,6 +50,8 @@ export interface Writer {
   commit(writes: readonly StoreWrite[]): number[];
   /** See `Store.answersTo`. */
   answersTo(writes: readonly StoreWrite[]): readonly number[] | null;
+  /** See `Store.checkOwner`. */
+  checkOwner(): void;
   prune(before: number, limit: number, lowWater: number): number;
   /** Records written while the scan at start still runs. */
   readonly covered: ReadonlyMap<number, number>;
@@ -73,11 +75,16 @@ export function createWriter(
   /** The start of the runtime that writes here; null: none has yet. */
   let boot: number | null = null;
 
+  /** A temporary database has no second process. */
+  function check(): void {
+    if (boot !== null && wrapsSingle) checkOwner(use, boot);
+  }
+
   function transaction<T>(body: () => T): T {
     try {
       database.exec(begin);
       // Only inside the transaction is it certain that nobody else starts meanwhile.
-      if (boot !== null && wrapsSingle) checkOwner(use, boot);
+      check();
       const answer = body();
       onPoint("before-commit");
       // When it throws, SQLite has rolled back or the transaction is still open: nothing was written.
@@ -163,6 +170,13 @@ export function createWriter(
   return {
     commit,
     answersTo: (writes) => answered.get(writes) ?? null,
+    checkOwner() {
+      try {
+        check();
+      } catch (error) {
+        throw storeError(error, fileOf(database));
+      }
+    },
     prune,
     covered,
     scanned() {
@@ -233,7 +247,7 @@ function checkOwner(use: Use, boot: number): void {
   if (last <= boot) return;
   throw new EarshotError(
     "EAR_STATE_LOCKED",
-    `Cannot write the journal: another earshot has started on this database since (start ${last}, ` +
+    `Cannot use the journal: another earshot has started on this database since (start ${last}, ` +
       `this is ${boot}). Nothing was stored and nothing is sent. Stop this one.`,
   );
 }

@@ -300,6 +300,11 @@ export interface Store {
    * @throws EarshotError EAR_STORE_FAILED | EAR_STORE_FULL
    */
   sync(): Promise<void>;
+  /**
+   * Returns when no other start owns the database at this moment: reads one row, and writes nothing.
+   * @throws EarshotError EAR_STATE_LOCKED; EAR_STORE_FAILED | EAR_STORE_DAMAGED when it cannot be read.
+   */
+  checkOwner(): void;
   /** Nothing needs to be synced: it ends with the process. */
   readonly syncsItself: boolean;
 

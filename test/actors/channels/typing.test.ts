@@ -36,6 +36,7 @@ function world() {
   const typing = createTyping({
     clock,
     log: () => undefined,
+    mayAct: () => true,
     directory: {
       hasAccount: () => true,
       outbound: () => outbound,

@@ -213,6 +213,7 @@ export class Life {
       get: (store, name: keyof Store) => {
         if (name === "close") return async () => undefined;
         if (name === "dirtySize") return () => store.dirtySize();
+        if (name === "checkOwner") return () => store.checkOwner();
         if (name === "commit")
           return (...[writes, until = "durable"]: Parameters<Store["commit"]>) =>
             this.#asked("commit", () => disk.commit(writes, until, user));

@@ -77,6 +77,7 @@ export function createTestStore(store: Store = openTemporaryStore()): TestStore 
       return answers;
     },
     dirtySize: () => store.dirtySize(),
+    checkOwner: () => store.checkOwner(),
     close: async () => undefined,
   };
   return new Proxy(store, {
