@@ -5,7 +5,7 @@
  * Said twice, the later one counts. Nothing is read in what is only shown (shown-spans.ts).
  */
 
-import { execWord, looksLikeModel, queueWord } from "./argument-parsers.ts";
+import { looksLikeModel } from "./argument-parsers.ts";
 import type { ExtraName } from "./extension-commands.ts";
 import { type Span, shownSpans } from "./quoted-spans.ts";
 import { type CommandName, commandNamed, specOf } from "./table.ts";
@@ -49,7 +49,7 @@ export function takeDirectives(
   also: readonly Span[] = [],
 ): Directives {
   if (!text.includes("/")) return { calls: [], text };
-  const shown = inOrder([...shownSpans(text), ...also]);
+  const shown = [...shownSpans(text), ...also].toSorted((a, b) => a.from - b.from);
   const calls = new Map<CommandName, BuiltInCall>();
   const taken: Span[] = [];
   let span = 0;
@@ -70,18 +70,6 @@ export function takeDirectives(
   };
 }
 
-/** By their starts, those that overlap joined. */
-function inOrder(spans: readonly Span[]): Span[] {
-  const joined: Span[] = [];
-  for (const span of [...spans].sort((a, b) => a.from - b.from)) {
-    const last = joined.at(-1);
-    if (last !== undefined && span.from <= last.to)
-      joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, span.to) };
-    else joined.push(span);
-  }
-  return joined;
-}
-
 /** The words behind a directive that belong to it, and where they end. */
 function wordsBehind(text: string, command: CommandName, from: number) {
   const args: string[] = [];
@@ -90,9 +78,11 @@ function wordsBehind(text: string, command: CommandName, from: number) {
   const most = wordsMax[command] ?? 1;
   while (args.length < most) {
     following.lastIndex = args.length === 0 ? from : to;
-    const [whole, word = ""] = following.exec(text) ?? [];
-    const value = whole === undefined ? null : wordOf(command, word);
-    if (whole === undefined || value === null) break;
+    const match = following.exec(text);
+    if (match === null) break;
+    const [whole, word = ""] = match;
+    const value = wordOf(command, word);
+    if (value === null) break;
     args.push(value);
     to = (args.length === 1 ? from : to) + whole.length;
   }
@@ -110,9 +100,6 @@ function colonAt(text: string, from: number): number {
 
 /** A word as the directive's own; null: it is none of its words. */
 function wordOf(command: CommandName, word: string): string | null {
-  if (command === "status") return null;
-  if (command === "queue") return queueWord(word);
-  if (command === "exec") return execWord(word);
   if (command === "model" && !looksLikeModel(word)) return null;
   return specOf(command).args.safeParse([word]).data?.[0] ?? null;
 }
@@ -124,13 +111,12 @@ const isSpace = (unit: string | undefined) => unit === " " || unit === "\t";
  * those behind it.
  */
 function without(text: string, parts: readonly Span[]): string {
-  if (parts.length === 0) return text;
   const kept: string[] = [];
   let at = 0;
   let startsLine = true;
   for (const { from, to } of parts) {
     let end = from;
-    while (end > at && isSpace(text[end - 1])) end -= 1;
+    while (isSpace(text[end - 1])) end -= 1;
     if (end > at) startsLine = text[end - 1] === "\n";
     kept.push(text.slice(at, end));
     at = to;

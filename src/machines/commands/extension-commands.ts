@@ -59,8 +59,10 @@ export function extraAt(
   text: string,
 ): { extra: ExtraCommand; named: boolean; words: string } | null {
   if (extras.length === 0 || !text.startsWith("/")) return null;
-  const [mark, word = "", to] = written.exec(text) ?? [];
-  const extra = mark === undefined ? undefined : extraNamed(extras, word);
-  if (mark === undefined || extra === undefined) return null;
+  const match = written.exec(text);
+  if (match === null) return null;
+  const [mark, word = "", to] = match;
+  const extra = extraNamed(extras, word);
+  if (extra === undefined) return null;
   return { extra, named: to !== undefined, words: text.slice(mark.length).trim() };
 }

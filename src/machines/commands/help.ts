@@ -20,7 +20,7 @@ export function helpText(word?: string, extras: readonly ExtraCommand[] = []): s
   const asked = word?.replace(/^\//u, "") ?? "";
   const name = commandNamed(asked);
   if (name !== undefined) return aboutOne(name);
-  const extra = asked === "" ? undefined : extraNamed(extras, asked);
+  const extra = extraNamed(extras, asked);
   if (extra !== undefined) return aboutExtra(extras, extra);
   const shown = commandList.filter(([, { menu }]) => menu);
   const more = extras.map((one) => extraLine(extras, one));

@@ -42,7 +42,7 @@ export interface OrderRules {
 }
 
 /** How a slash word is written that is nothing but a command. */
-const whole = /^\/([a-z][a-z_-]{0,31})(?:@(\S{1,64}))?(?::(?=\s|$)|(?=[\s:]|$))/iu;
+const whole = /^\/([a-z][a-z_-]{0,31})(?:@(\S{1,64}))?(?=[\s:]|$)/iu;
 /** Longer messages are no commands; directives are looked for in any. */
 const commandUnitsMax = 1_024;
 const perTurn = ["think", "verbose", "reasoning", "elevated"] as const;
@@ -123,20 +123,31 @@ function beside(calls: readonly BuiltInCall[]): Pick<Orders, "calls" | "quiet" |
   };
 }
 
+/** The command that a text begins with, the bot that it names, and what is behind them; null: none. */
+function wholeAt(text: string) {
+  const match = whole.exec(text);
+  if (match === null) return null;
+  const [mark, word = "", name] = match;
+  const command = commandNamed(word);
+  if (command === undefined) return null;
+  return { command, name, rest: text.slice(mark.length).replace(/^:/u, "").trim() };
+}
+
+const wordsOf = (text: string) => text.split(/\s/u).filter(Boolean);
+
 /** The message as one command; null: it is none, or one among other words. */
 function wholeCommand(message: Inbound, authority: Authority): BuiltInCall | null {
   const text = message.text.trim();
   if (text.length > commandUnitsMax + freeTextUnitsMax) return null;
-  const [mark, word = "", name] = whole.exec(text) ?? [];
-  const command = mark === undefined ? undefined : commandNamed(word);
-  if (mark === undefined || command === undefined) return null;
+  const found = wholeAt(text);
+  if (found === null) return null;
+  const { command, name, rest } = found;
   if (name !== undefined && !message.mentions.some(({ isSelf }) => isSelf)) return null;
   const spec = specOf(command);
   if (spec.form === "own" || (spec.who === "owner" && !authority.owner)) return null;
-  const rest = text.slice(mark.length).replace(/^:/u, "").trim();
   const isText = spec.form === "text";
   if (text.length > commandUnitsMax && !isText) return null;
-  const given = (isText ? [rest] : rest.split(/\s+/u)).filter(Boolean);
+  const given = isText ? [rest] : wordsOf(rest);
   const args = spec.args.safeParse(given).data;
   if (args !== undefined) {
     const call = { command, args };
@@ -155,13 +166,11 @@ function wholeCommand(message: Inbound, authority: Authority): BuiltInCall | nul
  */
 export function isWholeCommand(line: string): boolean {
   const text = line.trim();
-  const [mark, word = "", name] = text.length > commandUnitsMax ? [] : (whole.exec(text) ?? []);
-  const command = mark === undefined || name !== undefined ? undefined : commandNamed(word);
-  if (mark === undefined || command === undefined) return false;
-  const { form, args } = specOf(command);
+  const found = text.length > commandUnitsMax ? null : wholeAt(text);
+  if (found === null || found.name !== undefined) return false;
+  const { form, args } = specOf(found.command);
   if (form === "own" || form === "text") return false;
-  const given = text.slice(mark.length).replace(/^:/u, "").split(/\s+/u).filter(Boolean);
-  return args.safeParse(given).success;
+  return args.safeParse(wordsOf(found.rest)).success;
 }
 
 /** A command of a plugin or a skill at the start of the message; null: there is none for him. */

@@ -50,7 +50,7 @@ export function shownSpans(text: string): Span[] {
     if (mark !== undefined || quoteStart.test(line) || line.trim() === "") endParagraph(from);
     if (mark !== undefined) fence = { from, mark };
     else if (quoteStart.test(line)) spans.push({ from, to });
-    else if (line.trim() !== "") paragraph ??= from;
+    else paragraph ??= from;
   }
   endParagraph(text.length);
   if (fence !== null) spans.push({ from: fence.from, to: text.length });
@@ -69,7 +69,7 @@ function* linesOf(text: string): Generator<Span> {
 /** The mark of a line that begins a fenced block. One of backticks has none behind it. */
 function fenceOf(line: string): string | undefined {
   const [whole = "", mark] = fenceStart.exec(line) ?? [];
-  return mark?.startsWith("`") && line.includes("`", whole.length) ? undefined : mark;
+  return mark?.[0] === "`" && line.includes("`", whole.length) ? undefined : mark;
 }
 
 /** As the opening mark, at least as long, and nothing else on the line. */
@@ -89,7 +89,7 @@ function marked(text: string, { from, to }: Span, spans: Span[]): void {
     const ends = mark[0] === "`" ? [mark] : (closers[mark] ?? []);
     const end = Math.min(...ends.map((one) => next(one, index + mark.length)));
     if (end === Number.POSITIVE_INFINITY) continue;
-    after = end + (mark[0] === "`" ? mark.length : 1);
+    after = end + mark.length;
     spans.push({ from: from + index, to: from + after });
   }
 }
