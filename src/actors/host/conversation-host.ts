@@ -151,6 +151,8 @@ class Core implements ConversationHost {
     this.#inspection?.flush();
     this.#mark(0, 0);
     const { codes, steps, checkpoints, evicted, rejected, unreadable } = this.#draft;
+    // Otherwise an idle host would keep the records of its last batch.
+    this.#draft = emptyDraft();
     return {
       id: batch.id,
       epoch: batch.epoch,
