@@ -25,7 +25,7 @@ const foldersOf = (folder: string) =>
 const floors: Readonly<Record<string, readonly string[]>> = {
   domain: [
     ...["domain", "domain/search", "domain/config/conversation", "domain/config/daemon"],
-    "domain/ports",
+    ...["domain/ports/engine", "domain/ports"],
     ...["domain/config/parse", "domain/config/resolve", "domain/config", "domain/config/docs"],
     ...["domain/scenario", "domain/quality"],
   ],
@@ -92,7 +92,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     ],
     "daemon/cli",
   ],
-  engines: ["engines/restate"],
+  engines: ["engines/restate/leases", "engines/restate"],
   bridges: ["bridges"],
   public: ["testing", "."],
 };

@@ -47,6 +47,9 @@ export async function startServer(binary, { ingressPort, adminPort, data, signal
     RESTATE_LOG_DISABLE_ANSI_CODES: "true",
     RESTATE_ROCKSDB_TOTAL_MEMORY_SIZE: "512 MiB",
     RESTATE_SHUTDOWN_TIMEOUT: "10s",
+    // A node that stands still keeps its connection, and with it every call: by default for a minute.
+    RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_INTERVAL: "2s",
+    RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_TIMEOUT: "3s",
     ...process.env,
     RESTATE_BIND_ADDRESS: `127.0.0.1:${fabric}`,
     RESTATE_ADVERTISED_ADDRESS: `http://127.0.0.1:${fabric}/`,

@@ -333,4 +333,15 @@ export const limits = {
   engineInboxEventsMax: 4_096,
   /** The latest events of a conversation by which an engine recognises one that comes again. */
   engineSeenMax: 1_024,
+  /** A node that holds leases of connections says so this often. */
+  leaseBeatMs: 2_000,
+  /** It stops using them this long after it sent the last one that was answered. */
+  leaseValidMs: 7_000,
+  /** Another node that has seen nothing new of it for so long may take them: 3 s are left to disconnect. */
+  leaseLapseMs: 10_000,
+  leaseCallMsMax: 5_000,
+  /** How long a node asks for news of leases before it asks again. */
+  leaseWaitMs: 30_000,
+  leaseAccountsMax: 1_000,
+  leaseNodesMax: 100,
 } as const;

@@ -7,6 +7,7 @@ export * from "./agent.ts";
 export * from "./agent-failure.ts";
 export * from "./channel.ts";
 export * from "./daemon-control.ts";
+export * from "./engine/connection-leases.ts";
 export * from "./gap.ts";
 export * from "./hook.ts";
 export * from "./inspector.ts";

@@ -10,6 +10,7 @@ import { createServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { EarshotError } from "../../domain/errors.ts";
 import { type ConversationPorts, conversationObject } from "./conversation-object.ts";
+import { leaseObject } from "./leases/object.ts";
 import { provideResolvers } from "./polyfill.ts";
 
 export interface NodeOptions extends ConversationPorts {
@@ -43,7 +44,7 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
   provideResolvers();
   const sdk = await import("@restatedev/restate-sdk");
   const handler = sdk.createEndpointHandler({
-    services: [conversationObject(sdk, options)],
+    services: [conversationObject(sdk, options), leaseObject(sdk)],
     identityKeys: [...identityKeys],
     logger: ({ level, replaying, context }, message: unknown) => {
       if (!replaying)

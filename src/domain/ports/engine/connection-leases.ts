@@ -1,0 +1,43 @@
+/**
+ * Who runs a connection that may exist once only
+ * ==============================================
+ * Where several nodes run the same accounts, a connection that a platform allows once (a long poll, a socket,
+ * a linked device) is run by the node that holds its lease. A node that cannot renew its lease stops in time:
+ * before another node may begin.
+ */
+import type { Millis } from "../../message.ts";
+
+export interface Lease {
+  /** Grows with each change of the holder. */
+  readonly epoch: number;
+  /**
+   * Whether this node is still the only one, now: by its own clocks, counted from before the lease was last
+   * renewed. Asked right before anything leaves through the connection.
+   */
+  isValid(): boolean;
+}
+
+export interface LeaseHolder {
+  /** Name of the node. */
+  readonly node: string;
+  readonly epoch: number;
+  /** When it got the lease, by its own clock. */
+  readonly since: Millis;
+}
+
+/** What becomes of a lease that is wanted. Held and lost take turns; neither may throw. */
+export interface LeaseListener {
+  onHeld(lease: Lease): void;
+  /** The lease is not valid any more: the connection ends within 2 s. `reason`: for a person. */
+  onLost(reason: string): void;
+  /** Another node holds it, or nobody (null). Not called while this node does. */
+  onHolder(holder: LeaseHolder | null): void;
+}
+
+export interface ConnectionLeases {
+  /**
+   * Wants an account's lease until what this returns is called: once the connection has ended, so that others
+   * may begin. That resolves when they know, or cannot be reached; it never rejects.
+   */
+  want(channel: string, account: string, listener: LeaseListener): () => Promise<void>;
+}

@@ -1,0 +1,291 @@
+/**
+ * Leases of connections, on a node
+ * ================================
+ * Says every two seconds which accounts this node wants, and reads from the answer which it holds. What it
+ * holds is valid for `leaseValidMs` from before the last answered beat was sent; without an answer it is lost
+ * then, which is before another node may take it (`table.ts`). Between the beats a long poll waits for news,
+ * so that what another node gives back is taken at once.
+ */
+import { z } from "zod";
+import { limits } from "../../../domain/limits.ts";
+import type { Millis } from "../../../domain/message.ts";
+import type {
+  Clock,
+  ConnectionLeases,
+  Lease,
+  LeaseHolder,
+  LeaseListener,
+  Log,
+  TimerHandle,
+} from "../../../domain/ports/index.ts";
+import { pauseFor } from "../../../domain/ports/pause.ts";
+import { late, within } from "../../../domain/ports/within.ts";
+import type { LeaseCall } from "./call.ts";
+import { type Beat, type LeaseTable, tableSchema } from "./wire.ts";
+
+export interface NodeLeasesOptions {
+  /** The name that is shown. */
+  readonly node: string;
+  /** Of this process only, never used again. */
+  readonly boot: string;
+  readonly call: LeaseCall;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** @default those of `limits` */
+  readonly times?: LeaseTimes;
+}
+
+/** ms; `validMs` is at least 2 s and a tenth shorter than `lapseMs`, the same on every node. */
+export interface LeaseTimes {
+  readonly beatMs: number;
+  readonly validMs: number;
+  readonly lapseMs: number;
+}
+
+export interface NodeLeases extends ConnectionLeases {
+  /** Names of the nodes that are known to run. */
+  nodes(): readonly string[];
+  /** Gives everything back and ends; resolves when the others know, or cannot be reached. */
+  close(): Promise<void>;
+}
+
+interface Wanted {
+  readonly account: string;
+  readonly listener: LeaseListener;
+  held: { readonly epoch: number; isOver: boolean } | null;
+  holder: string;
+}
+
+/** A moment on both clocks: the one does not run while a machine sleeps, the other may be set. */
+interface Moment {
+  readonly monotonic: Millis;
+  readonly wall: Millis;
+}
+
+const defaultTimes: LeaseTimes = {
+  beatMs: limits.leaseBeatMs,
+  validMs: limits.leaseValidMs,
+  lapseMs: limits.leaseLapseMs,
+};
+
+/** Begins at once. */
+export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
+  const { node, boot, call, clock, log, times = defaultTimes } = options;
+  const wanted = new Map<string, Wanted>();
+  /** Other processes: their last beat, and when it was first seen here. */
+  const seen = new Map<string, { beat: number; readonly at: Millis }>();
+  const stop = new AbortController();
+  let table: LeaseTable | null = null;
+  let beats = 0;
+  /** Before the last answered beat was sent. */
+  let renewed: Moment | null = null;
+  let isReachable = true;
+  let expiry: TimerHandle | null = null;
+  /** Ends the pause of the loop. */
+  let wake: (() => void) | null = null;
+  let isWoken = false;
+  /** Those who wait for the next beat to be answered, or not. */
+  let waiting: (() => void)[] = [];
+
+  const now = (): Moment => ({ monotonic: clock.monotonic(), wall: clock.now() });
+  const left = (): Millis => {
+    if (renewed === null) return 0;
+    const { monotonic, wall } = now();
+    return times.validMs - Math.max(monotonic - renewed.monotonic, wall - renewed.wall);
+  };
+  const poke = () => {
+    isWoken = true;
+    wake?.();
+  };
+
+  function lose(one: Wanted, reason: string): void {
+    if (one.held === null) return;
+    one.held.isOver = true;
+    one.held = null;
+    one.holder = "";
+    log("warn", "lease.lost", { account: one.account, reason });
+    one.listener.onLost(reason);
+  }
+
+  /** Looks again a little before the end, as one clock may be slower than the other. */
+  function watch(): void {
+    if (expiry !== null) clock.clearTimer(expiry);
+    expiry = null;
+    if (renewed === null || stop.signal.aborted) return;
+    const ms = left();
+    if (ms <= 0) {
+      renewed = null;
+      for (const one of [...wanted.values()])
+        lose(one, `Restate has not answered for ${Math.round(times.validMs / 1_000)} s`);
+    } else expiry = clock.setTimer(clock.now() + Math.ceil(ms * 0.9), watch);
+  }
+
+  function hold(one: Wanted, epoch: number): void {
+    const held = { epoch, isOver: false };
+    one.held = held;
+    const lease: Lease = { epoch, isValid: () => !held.isOver && left() > 0 };
+    log("info", "lease.held", { account: one.account, epoch });
+    one.listener.onHeld(lease);
+  }
+
+  function apply(one: Wanted, { leases }: LeaseTable): void {
+    const row = leases[one.account];
+    const isOurs = row !== undefined && row.boot === boot;
+    if (one.held !== null && (!isOurs || row.epoch !== one.held.epoch))
+      lose(one, row?.boot ? `${row.node} has it` : "it was taken from this node");
+    if (isOurs) {
+      if (one.held === null) hold(one, row.epoch);
+      return;
+    }
+    const holder: LeaseHolder | null =
+      row === undefined || row.boot === null
+        ? null
+        : { node: row.node, epoch: row.epoch, since: row.since };
+    const shown = JSON.stringify(holder);
+    if (shown === one.holder) return;
+    one.holder = shown;
+    one.listener.onHolder(holder);
+  }
+
+  function learn(answer: LeaseTable): void {
+    table = answer;
+    const { monotonic } = now();
+    for (const [other, { beat }] of Object.entries(answer.nodes))
+      if (other !== boot && seen.get(other)?.beat !== beat)
+        seen.set(other, { beat, at: monotonic });
+    for (const other of [...seen.keys()]) if (!(other in answer.nodes)) seen.delete(other);
+    // A listener may give its account back.
+    for (const one of [...wanted.values()]) if (wanted.get(one.account) === one) apply(one, answer);
+  }
+
+  const lapsedAt = (at: Millis) => at + times.lapseMs;
+  const lapsed = () =>
+    [...seen]
+      .filter(([, { at }]) => clock.monotonic() >= lapsedAt(at))
+      .map(([other, { beat }]) => ({ boot: other, beat }));
+
+  /** Resolves to the answer, null when there is none. */
+  async function ask<Answer>(
+    msMax: number,
+    make: (signal: AbortSignal) => Promise<unknown>,
+    read: (answer: unknown) => Answer,
+  ): Promise<Answer | null> {
+    try {
+      const answer = await within(clock, msMax, make);
+      if (answer === late) throw new Error(`no answer in ${msMax} ms`);
+      const result = read(answer);
+      if (!isReachable) log("info", "lease.working");
+      isReachable = true;
+      return result;
+    } catch (error) {
+      if (isReachable && !stop.signal.aborted)
+        log("warn", "lease.unreachable", { error: String(error) });
+      isReachable = false;
+      return null;
+    }
+  }
+
+  async function beat(leaves: boolean): Promise<void> {
+    const ending = waiting;
+    waiting = [];
+    isWoken = false;
+    beats += 1;
+    const number = beats;
+    const sent = now();
+    const input: Beat = {
+      boot,
+      node,
+      beat: number,
+      at: sent.wall,
+      wants: leaves ? [] : [...wanted.keys()],
+      leaves,
+      lapsed: lapsed().slice(0, limits.leaseNodesMax),
+    };
+    const make = (signal: AbortSignal) => call("beat", input, signal);
+    const answer = await ask(limits.leaseCallMsMax, make, (one) => tableSchema.parse(one));
+    // A call that overtook it has been counted instead: this answer says nothing of how long it is valid.
+    if (answer !== null && answer.nodes[boot]?.beat === number) {
+      renewed = sent;
+      // This process may have stood still in between.
+      if (left() > 0) learn(answer);
+    }
+    watch();
+    for (const done of ending) done();
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clock.clearTimer(timer);
+        wake = null;
+        resolve();
+      };
+      const timer = clock.setTimer(clock.now() + Math.max(1, ms), done);
+      wake = done;
+      if (isWoken || stop.signal.aborted) done();
+    });
+  }
+
+  async function beatOn(): Promise<void> {
+    while (!stop.signal.aborted) {
+      const from = clock.monotonic();
+      await beat(false);
+      if (beats === 1) void listen();
+      const lapses = [...seen.values()].map(({ at }) => lapsedAt(at));
+      const soonest = Math.min(from + times.beatMs, ...lapses.filter((at) => at > from));
+      await pause(soonest - clock.monotonic());
+    }
+  }
+
+  /** Has the long poll; a beat reads what has changed. */
+  async function listen(): Promise<void> {
+    while (!stop.signal.aborted) {
+      const version = table?.version;
+      const news = version === undefined ? null : await askNews(version);
+      if (news === null) await pauseFor(clock, times.beatMs, stop.signal);
+      else if (news !== table?.version) poke();
+    }
+  }
+
+  function askNews(version: number): Promise<number | null> {
+    const make = async (signal: AbortSignal) => {
+      const ending = new AbortController();
+      const end = () => ending.abort();
+      for (const one of [signal, stop.signal]) one.addEventListener("abort", end);
+      try {
+        return await call("wait", { boot, version }, ending.signal);
+      } finally {
+        for (const one of [signal, stop.signal]) one.removeEventListener("abort", end);
+      }
+    };
+    return ask(limits.leaseWaitMs + limits.leaseCallMsMax, make, (one) => z.number().parse(one));
+  }
+
+  const beating = beatOn();
+
+  return {
+    want(channel, account, listener) {
+      const one: Wanted = { account: `${channel}:${account}`, listener, held: null, holder: "" };
+      wanted.set(one.account, one);
+      poke();
+      return async () => {
+        if (wanted.get(one.account) !== one) return;
+        wanted.delete(one.account);
+        if (one.held === null) return;
+        one.held.isOver = true;
+        const known = new Promise<void>((resolve) => waiting.push(resolve));
+        poke();
+        await known;
+      };
+    },
+    nodes: () => Object.values(table?.nodes ?? {}).flatMap((one) => (one.left ? [] : [one.node])),
+    async close() {
+      stop.abort();
+      wake?.();
+      await beating;
+      for (const one of [...wanted.values()]) lose(one, "this node stops");
+      wanted.clear();
+      if (isReachable) await beat(true);
+    },
+  };
+}

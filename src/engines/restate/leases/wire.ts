@@ -1,0 +1,55 @@
+/**
+ * What is said of leases over Restate
+ * ===================================
+ * The calls of the virtual object `leases`, which has one key, and the table that it answers. Restate stores
+ * calls and may deliver them to a node of another version, so fields are added and never change their meaning.
+ */
+import { z } from "zod";
+import { limits } from "../../../domain/limits.ts";
+
+export const leaseService = "leases";
+/** One table for all: a call costs the same for one account and for hundreds. */
+export const leaseKey = "all";
+
+const id = z.string().min(1).max(128);
+const count = z.number().int().min(0);
+
+export const beatSchema = z.object({
+  /** One process of a node: another one with the same name is another holder. */
+  boot: id,
+  /** The name that is shown. */
+  node: id,
+  /** Grows with each call of this process: one that comes late is recognised. */
+  beat: count.min(1),
+  /** The caller's clock, ms since the epoch, to be shown; nothing is decided by it. */
+  at: z.number(),
+  /** Every account that the node wants or holds; what it held and does not name is free. */
+  wants: z.array(z.string().min(1).max(512)).max(limits.leaseAccountsMax),
+  /** Its last call. */
+  leaves: z.boolean(),
+  /** Processes that the caller has watched for `leaseLapseMs` without a new beat. */
+  lapsed: z.array(z.object({ boot: id, beat: count })).max(limits.leaseNodesMax),
+});
+export type Beat = z.infer<typeof beatSchema>;
+
+export const tableSchema = z.object({
+  /** Grows when a lease or the set of processes changes. */
+  version: count,
+  /** By boot. */
+  nodes: z.record(z.string(), z.object({ node: z.string(), beat: count, left: z.boolean() })),
+  /** By account. `boot`: null, it is free. The row stays, for its epoch. */
+  leases: z.record(
+    z.string(),
+    z.object({
+      epoch: count,
+      boot: z.string().nullable(),
+      node: z.string(),
+      since: z.number(),
+    }),
+  ),
+});
+export type LeaseTable = z.infer<typeof tableSchema>;
+
+/** Waits until the table has another version than this one. */
+export const waitSchema = z.object({ boot: id, version: count });
+export const enlistSchema = waitSchema.extend({ awakeable: z.string().min(1).max(512) });
