@@ -2,10 +2,10 @@
  * What holds for every parser
  * ===========================
  * Whatever the bytes: it is read, or refused with the declared error; the refusal is short and holds
- * neither control characters nor secrets; prototypes stay as they are; what comes of it is no larger
+ * neither control characters nor secrets; nothing is printed beside the log; prototypes stay as they are; what comes of it is no larger
  * than its input allows; the processor time has a limit; and the next good input is read as before.
  */
-import { isDeepStrictEqual } from "node:util";
+import { inspect, isDeepStrictEqual } from "node:util";
 import { changed, type Draw, type Frames } from "./mutate.ts";
 import { canary, type Log, type Seed, type Target } from "./target.ts";
 import { watched } from "./watchdog.ts";
@@ -62,24 +62,44 @@ interface Reading {
   readonly result: unknown;
   /** What was logged, a line each. */
   readonly lines: readonly string[];
+  /** What was printed, and is in no log. */
+  readonly printed: readonly string[];
   readonly error: unknown;
   readonly micros: number;
+}
+
+const prints = ["debug", "error", "info", "log", "trace", "warn"] as const;
+
+/** Listens to the console in place of the terminal; returns what ends that. */
+function listenToConsole(printed: string[]): () => void {
+  const before = prints.map((name) => [name, console[name]] as const);
+  for (const name of prints)
+    console[name] = (...values: unknown[]) => {
+      printed.push(inspect(values));
+    };
+  return () => {
+    for (const [name, print] of before) console[name] = print;
+  };
 }
 
 async function readingOf(target: Target, frames: Frames): Promise<Reading> {
   const before = process.cpuUsage();
   const lines: string[] = [];
+  const printed: string[] = [];
   const log: Log = (level, event, fields = {}) => {
     lines.push([level, event, ...Object.values(fields).map(String)].join(" "));
   };
   let [result, error]: [unknown, unknown] = [undefined, undefined];
+  const endListening = listenToConsole(printed);
   try {
     result = await watched(`${target.name} ${described(frames)}`, () => target.read(frames, log));
   } catch (caught) {
     error = caught ?? new Error("nothing was thrown");
+  } finally {
+    endListening();
   }
   const { user, system } = process.cpuUsage(before);
-  return { result, lines, error, micros: user + system };
+  return { result, lines, printed, error, micros: user + system };
 }
 
 const described = (frames: Frames) =>
@@ -103,13 +123,15 @@ function refusalProblem(target: Target, frames: Frames, error: unknown): Problem
 /** What does not hold for one input, or null. */
 export async function problemOf(target: Target, frames: Frames): Promise<Problem | null> {
   const bytes = bytesOf(frames);
-  const { result, lines, error, micros } = await readingOf(target, frames);
+  const { result, lines, printed, error, micros } = await readingOf(target, frames);
   if (prototypeNames() !== clean || Reflect.get({}, "polluted") !== undefined)
     return { why: "changes a prototype", detail: prototypeNames() };
   if (error !== undefined) {
     const problem = refusalProblem(target, frames, error);
     if (problem !== null) return problem;
   }
+  if (printed.length > 0)
+    return { why: "prints beside the log", detail: printed.join("\n").slice(0, 2_000) };
   if (lines.length > frames.length + 64)
     return { why: "logs the same again and again", detail: `${lines.length} lines` };
   for (const line of lines) {
@@ -134,7 +156,8 @@ const firsts = new WeakMap<Seed, unknown>();
 
 /** Reads a seed that must be good, twice alike whatever was read between. */
 export async function goodProblem(target: Target, seed: Seed): Promise<Problem | null> {
-  const { result, error } = await readingOf(target, seed.frames);
+  const { result, printed, error } = await readingOf(target, seed.frames);
+  if (printed.length > 0) return { why: "prints beside the log", detail: printed.join("\n") };
   if (error !== undefined)
     return { why: "a good input is refused", detail: `${seed.name}: ${String(error)}` };
   if (!firsts.has(seed)) firsts.set(seed, structuredClone(result));

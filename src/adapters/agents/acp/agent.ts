@@ -140,10 +140,8 @@ class AcpAgent {
     let settled = false;
     let reason: StopReason = "end_turn";
     const answer = process.request("session/prompt", { sessionId, prompt }).then(
-      async ({ stopReason }) => {
+      ({ stopReason }) => {
         reason = stopReason;
-        // Updates received before the response are delivered first.
-        await new Promise(setImmediate);
         settled = true;
         queue.end();
       },

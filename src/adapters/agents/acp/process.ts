@@ -13,7 +13,6 @@ import type {
   ClientConnection,
   RequestPermissionRequest,
   RequestPermissionResponse,
-  SessionUpdate,
 } from "@agentclientprotocol/sdk";
 import { AgentFailure } from "../../../domain/ports/index.ts";
 import { late, within } from "../../../domain/ports/within.ts";
@@ -25,6 +24,7 @@ import { kindOfEnd, problemOf } from "../command/driver.ts";
 import { agentFailed, linesOf, shown } from "../shared/lines.ts";
 import type { AcpConfig } from "./config.ts";
 import { type Judge, requestOf, responseOf } from "./permissions.ts";
+import { notificationOf, type SessionUpdate } from "./update-schema.ts";
 
 export type AcpSdk = typeof import("@agentclientprotocol/sdk");
 
@@ -55,6 +55,8 @@ export class AcpProcess {
   readonly #connection: ClientConnection;
   readonly #listeners = new Map<string, SessionListener>();
   readonly #judges = new Map<string, Judge>();
+  /** Numbers of requests without an answer. The SDK prints an answer to any other on stderr. */
+  readonly #asked = new Set<unknown>();
   #capabilities: AgentCapabilities = {};
   #end: ChildEnd | null = null;
   #stray: string | null = null;
@@ -72,9 +74,6 @@ export class AcpProcess {
     const { methods } = sdk;
     this.#connection = sdk
       .client({ name: "earshot" })
-      .onNotification(methods.client.session.update, ({ params }) =>
-        this.#listeners.get(params.sessionId)?.take(params.update),
-      )
       .onRequest(methods.client.session.requestPermission, ({ params }) => this.#permit(params))
       .connect({ readable: this.#messages(), writable: this.#answers() });
     void child.ended.then((end) => {
@@ -216,7 +215,6 @@ export class AcpProcess {
     return new ReadableStream<AnyMessage>(
       {
         pull: async (controller) => {
-          for (const listener of this.#listeners.values()) await listener.capacity();
           const message = await this.#next(lines);
           if (message === null) controller.close();
           else controller.enqueue(message);
@@ -231,6 +229,7 @@ export class AcpProcess {
   async #next(lines: AsyncGenerator<string>): Promise<AnyMessage | null> {
     try {
       for (;;) {
+        for (const listener of this.#listeners.values()) await listener.capacity();
         const { value: line, done } = await lines.next();
         if (done === true) break;
         const message = this.#messageOf(line);
@@ -249,7 +248,12 @@ export class AcpProcess {
     if (line.trim() === "") return null;
     try {
       const value: unknown = JSON.parse(line);
-      if (isMessage(value)) return value as AnyMessage;
+      if (this.#isUpdate(value)) {
+        const update = notificationOf(value.params);
+        if (update !== null) this.#listeners.get(update.sessionId)?.take(update.update);
+        return null;
+      }
+      if (this.#isMessage(value)) return value as AnyMessage;
     } catch {
       // Many programs log to standard output.
     }
@@ -261,16 +265,23 @@ export class AcpProcess {
 
   #answers(): WritableStream<AnyMessage> {
     return new WritableStream<AnyMessage>({
-      write: (message) => this.#child.write(`${JSON.stringify(message)}\n`),
+      write: (message) => {
+        if ("method" in message && "id" in message) this.#asked.add(message.id);
+        return this.#child.write(`${JSON.stringify(message)}\n`);
+      },
     });
   }
-}
 
-/**
- * Whether a value is a protocol message; responses must have a numeric id, as earshot's requests
- * do.
- */
-function isMessage(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || !("jsonrpc" in value)) return false;
-  return "method" in value || ("id" in value && typeof value.id === "number");
+  /** The SDK checks updates even where nothing of it takes them, and prints what does not fit. */
+  #isUpdate(value: unknown): value is { readonly params?: unknown } {
+    if (typeof value !== "object" || value === null || !("jsonrpc" in value)) return false;
+    const { update } = this.#sdk.methods.client.session;
+    return "method" in value && value.method === update && !("id" in value);
+  }
+
+  /** Whether a value is a protocol message; a response answers a request that waits for one. */
+  #isMessage(value: unknown): boolean {
+    if (typeof value !== "object" || value === null || !("jsonrpc" in value)) return false;
+    return "method" in value || ("id" in value && this.#asked.delete(value.id));
+  }
 }

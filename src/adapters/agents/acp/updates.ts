@@ -4,19 +4,21 @@
  * Converts the agent's updates to events, in order. The queue is bounded: while its reader is slow,
  * the agent's pipe is not read.
  */
-import type { SessionUpdate, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import { limits } from "../../../domain/limits.ts";
 import type { AgentEvent } from "../../../domain/ports/index.ts";
 import type { SessionListener } from "./process.ts";
+import type { SessionUpdate } from "./update-schema.ts";
 
 const queuedMax = 1_000;
 
-type ToolState = Pick<ToolCallUpdate, "toolCallId" | "status" | "content">;
+type ToolState = Omit<
+  Extract<SessionUpdate, { sessionUpdate: "tool_call_update" }>,
+  "sessionUpdate"
+>;
 
 /** What a tool call says in text: where it failed, the reason. */
 function textOf(content: ToolState["content"]): string {
-  const blocks = (content ?? []).flatMap((one) => (one.type === "content" ? one.content : []));
-  const texts = blocks.flatMap((block) => (block.type === "text" ? block.text : []));
+  const texts = (content ?? []).filter((text) => text !== null);
   return texts.join(" ").slice(0, limits.agentEventUnitsMax);
 }
 
@@ -87,12 +89,12 @@ export class UpdateQueue implements SessionListener, AsyncIterable<AgentEvent> {
   *#translate(update: SessionUpdate): Generator<AgentEvent> {
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
-        if (update.content.type !== "text") return;
+        if (update.content === null) return;
         this.#inMessage = true;
-        yield { type: "text", text: update.content.text };
+        yield { type: "text", text: update.content };
         break;
       case "agent_thought_chunk":
-        if (update.content.type === "text") yield { type: "reasoning", text: update.content.text };
+        if (update.content !== null) yield { type: "reasoning", text: update.content };
         break;
       case "tool_call": {
         if (this.#inMessage) yield { type: "message-end" };
@@ -105,9 +107,6 @@ export class UpdateQueue implements SessionListener, AsyncIterable<AgentEvent> {
       }
       case "tool_call_update":
         yield* this.#toolEnd(update);
-        break;
-      default:
-        // Plans, modes and similar updates are for editors.
         break;
     }
   }
