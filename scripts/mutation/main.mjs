@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ensureInstalled, root } from "../prepare.mjs";
 
-const help = `Usage: npm run mutation [-- --folder X ...] [--file X ...] [--next N] [--survivors] [--record]
+const help = `Usage: npm run mutation [-- --folder X ...] [--file X ...] [--next N] [--quick] [--survivors] [--record]
 
 Changes src/machines in small ways, one at a time ("mutants"), runs the tests of test/machines, and prints
 for each folder how many of the changes were noticed.
@@ -13,6 +13,7 @@ for each folder how many of the changes were noticed.
   --folder X    only this folder of src/machines; may be given several times
   --file X      only this file, such as access/codes.ts
   --next N      only N files: those that changed since they were recorded, then others in turn, by the day
+  --quick       leaves out tests that take over 0.4 s: less time, and a score that is at most too low
   --survivors   prints each change that nobody noticed
   --record      writes what was measured into test/mutation.json
   --help        prints this
@@ -21,6 +22,7 @@ const options = /** @type {const} */ ({
   folder: { type: "string", multiple: true, default: [] },
   file: { type: "string", multiple: true, default: [] },
   next: { type: "string" },
+  quick: { type: "boolean", default: false },
   survivors: { type: "boolean", default: false },
   record: { type: "boolean", default: false },
   help: { type: "boolean", default: false },

@@ -88,7 +88,7 @@ function printSurvivors(mutants) {
   }
 }
 
-export async function measure({ files: named, next, survivors, record: isRecorded }) {
+export async function measure({ files: named, next, quick, survivors, record: isRecorded }) {
   const record = readRecord();
   const files = next === undefined ? named : inTurn(named, Number(next), record);
   const sources = Object.fromEntries(files.map((file) => [file, digest(file)]));
@@ -99,6 +99,7 @@ export async function measure({ files: named, next, survivors, record: isRecorde
     testRunner: "earshot-tests-kept-loaded",
     plugins: [new URL("./runner.mjs", import.meta.url).href],
     earshotTests: tests,
+    earshotLongest: quick ? 400 : 60_000,
     earshotFolders: [...new Set(files.map((file) => basename(dirname(join(machines, file)))))],
     coverageAnalysis: "perTest",
     // What runs once while a module loads: a mutant of it would need all modules loaded again.

@@ -38,6 +38,8 @@ class Runner {
   #times = new Map();
   #files;
   #folders;
+  /** Tests that take longer are left out, in ms. */
+  #longest;
   #thread;
   #vitest;
   #channel;
@@ -48,6 +50,7 @@ class Runner {
   constructor(options) {
     this.#files = options.earshotTests;
     this.#folders = options.earshotFolders;
+    this.#longest = options.earshotLongest;
     if (existsSync(this.#timesFile))
       this.#times = new Map(JSON.parse(readFileSync(this.#timesFile, "utf8")));
     process.on("worker", (thread) => {
@@ -115,11 +118,10 @@ class Runner {
   }
 
   async dryRun() {
-    const ids = this.#ids.filter(
-      (id) =>
-        (this.#times.get(id) ?? 0) < longestElsewhere ||
-        this.#folders.some((folder) => isOf(id, folder)),
-    );
+    const ids = this.#ids.filter((id) => {
+      const isOurs = this.#folders.some((folder) => isOf(id, folder));
+      return (this.#times.get(id) ?? 0) < (isOurs ? this.#longest : longestElsewhere);
+    });
     const { outcomes, mutantCoverage } = await this.#order({ ids });
     for (const { id, ms } of outcomes) this.#times.set(id, ms);
     writeFileSync(this.#timesFile, JSON.stringify([...this.#times]));
@@ -139,7 +141,7 @@ class Runner {
     const rank = (id) => (id.includes(`/${file}.test.ts`) ? 0 : isOf(id, folder) ? 1 : 2);
     const ms = (id) => this.#times.get(id) ?? 0;
     return ids
-      .filter((id) => rank(id) < 2 || ms(id) < longestElsewhere)
+      .filter((id) => ms(id) < (rank(id) < 2 ? this.#longest : longestElsewhere))
       .toSorted((a, b) => rank(a) - rank(b) || ms(a) - ms(b));
   }
 
@@ -181,6 +183,7 @@ export const strykerValidationSchema = {
   properties: {
     earshotTests: { type: "array", items: { type: "string" } },
     earshotFolders: { type: "array", items: { type: "string" } },
+    earshotLongest: { type: "number" },
   },
 };
 

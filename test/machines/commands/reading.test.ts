@@ -138,7 +138,7 @@ describe("a command of a plugin or an agent", () => {
     expect(further(`/review ${"x".repeat(1_025)}`).skill).toBe("skill:review");
   });
 
-  test("is given by whoever may, with nothing attached, and never in what is shown", () => {
+  test("is given by those who may, with nothing attached, and never in what is shown", () => {
     expect(further("/feed x", {}, member).ended).toBe(true);
     expect(further("/tame x", {}, member)).toEqual(noOrders("/tame x"));
     expect(further("/feed x", file)).toEqual(noOrders("/feed x"));
