@@ -10,7 +10,7 @@ const driver = "test/support/mutation/driver.ts";
 /** Of tests of other folders, only those that take less, in ms: they run for every survivor. */
 const longestElsewhere = 150;
 /** A mutant that takes this much processor time beyond the tests' own, in ms, does not end. */
-const endless = 15_000;
+const endless = 5_000;
 /** How often as often as without a mutant one may run before it counts as endless. Stryker allows 100. */
 const hitsFactor = 0.1;
 

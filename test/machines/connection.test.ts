@@ -82,6 +82,18 @@ describe("connection machine", () => {
     },
   );
 
+  test("a report in the same state explains it, and changes neither its time nor what is counted", () => {
+    const live = [event("live", 1, "as bot"), event("live", 2, "as bot 2")];
+    expect(run(live).context).toEqual({ since: 1, detail: "as bot 2", failures: 0, connects: 1 });
+    expect(run([...live, event("live", 3)]).context.detail).toBeNull();
+    const halted = [event("halted", 1, "a"), event("halted", 2, "b")];
+    expect(run(halted).context).toMatchObject({ since: 1, detail: "b", failures: 0 });
+    const failed = [event("backing-off", 1, "a"), event("backing-off", 2, "b")];
+    expect(run(failed).context).toMatchObject({ since: 1, detail: "b", failures: 2 });
+    const stopped = run([event("live", 1, "a"), { type: "connection.stopped", at: 2 }]);
+    expect(stopped.context).toMatchObject({ since: 2, detail: null });
+  });
+
   property([fc.array(fc.constantFrom(...kinds), { maxLength: 30 })])(
     "stopped ends it from anywhere",
     (way) => {

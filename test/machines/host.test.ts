@@ -42,6 +42,29 @@ test("more losses than allowed within the period break it, whether it answered o
   expect(run(never).value).toBe("broken");
 });
 
+test("pauses double from 50 ms on, up to the longest", () => {
+  const pauses = (most: number) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => pauseAfter(n, most));
+  expect(pauses(1_000)).toEqual([0, 0, 0, 50, 100, 200, 400, 800, 1_000]);
+  expect(pauses(120)).toEqual([0, 0, 0, 50, 100, 120, 120, 120, 120]);
+});
+
+test("what is counted: starts again, and losses within the period, the last one among them", () => {
+  const lives = (...times: number[]) => run(times.flatMap(lifeUntil));
+  expect(lives(0, 1, 2, 3).context).toEqual({
+    rules,
+    losses: [0, 1, 2, 3],
+    pauseMs: 50,
+    restarts: 4,
+  });
+  expect(lives(0, 1, rules.periodMs).context.losses).toEqual([1, rules.periodMs]);
+  expect(lives(0, rules.periodMs - 1).context.losses).toEqual([0, rules.periodMs - 1]);
+  const ten = Array.from({ length: 10 }, (_, n) => n);
+  expect(lives(...ten)).toMatchObject({ value: "starting", context: { restarts: 10 } });
+  const broken = lives(...ten, 10);
+  expect(broken.value).toBe("broken");
+  expect(broken.context).toMatchObject({ losses: [...ten, 10], pauseMs: 1_000, restarts: 10 });
+});
+
 test("losses that are further apart than the period never break it", () => {
   const rare = Array.from({ length: 100 }, (_, n) => lifeUntil(n * 3_100)).flat();
   expect(run(rare).value).toBe("starting");
