@@ -2,8 +2,8 @@
 // counts how many of them some test notices. Exits with 1 below 85%, with 2 for a wrong argument.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { ensureInstalled, root } from "../prepare.mjs";
+import { commandLine } from "../command-line.mjs";
+import { root } from "../prepare.mjs";
 
 const help = `Usage: npm run mutation [-- --folder X ...] [--file X ...] [--next N] [--quick] [--survivors] [--record]
 
@@ -33,33 +33,24 @@ const all = readdirSync(machines, { recursive: true })
   .filter((name) => name.endsWith(".ts"))
   .toSorted();
 
-/** The arguments, and the files they name; null: they are wrong, and it was said. */
-function read() {
-  try {
-    const { values } = parseArgs({ options });
-    const { folder, file, next } = values;
-    for (const one of folder)
-      if (!all.some((name) => name.startsWith(`${one}/`)))
-        throw new Error(`there is no folder ${one} in src/machines`);
-    for (const one of file)
-      if (!all.includes(one)) throw new Error(`there is no file ${one} in src/machines`);
-    if (next !== undefined && !/^[1-9]\d?$/u.test(next))
-      throw new Error(`--next is a number from 1 to 99, not ${next}`);
-    const isNamed = (name) =>
-      file.includes(name) || folder.some((one) => name.startsWith(`${one}/`));
-    const isAll = folder.length + file.length === 0;
-    return { ...values, files: all.filter((name) => isAll || isNamed(name)) };
-  } catch (error) {
-    process.stderr.write(`mutation: ${error.message}\n\n${help}`);
-    return null;
-  }
+/** The arguments, and the files they name. */
+function check(values) {
+  const { folder, file, next } = values;
+  for (const one of folder)
+    if (!all.some((name) => name.startsWith(`${one}/`)))
+      throw new Error(`there is no folder ${one} in src/machines`);
+  for (const one of file)
+    if (!all.includes(one)) throw new Error(`there is no file ${one} in src/machines`);
+  if (next !== undefined && !/^[1-9]\d?$/u.test(next))
+    throw new Error(`--next is a number from 1 to 99, not ${next}`);
+  const isNamed = (name) => file.includes(name) || folder.some((one) => name.startsWith(`${one}/`));
+  const isAll = folder.length + file.length === 0;
+  return { ...values, files: all.filter((name) => isAll || isNamed(name)) };
 }
 
-const asked = read();
-if (asked === null) process.exitCode = 2;
-else if (asked.help) process.stdout.write(help);
-else {
-  ensureInstalled();
+async function run(asked) {
   const { measure } = await import("./measure.mjs");
-  if (!(await measure(asked))) process.exitCode = 1;
+  return measure(asked);
 }
+
+await commandLine({ name: "mutation", help, options, check, run });

@@ -9,7 +9,7 @@ import { property } from "../../support/property.ts";
 import { shrink } from "./shrink.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
-const script = resolve(root, "scripts/sim.mjs");
+const script = resolve(root, "scripts/sim/main.mjs");
 const sim = (...args: readonly string[]) =>
   spawnSync(process.execPath, [script, ...args], { encoding: "utf8" });
 
