@@ -148,7 +148,7 @@ async function start(options: DaemonOptions, closers: Closers): Promise<Daemon> 
     () => runtime.stop({ drainMs }),
   );
   await runtime.start();
-  connections.start();
+  await connections.start();
   services.webchat.uploads.start();
   services.search.start();
   readiness.problem = null;

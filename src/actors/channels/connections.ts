@@ -63,8 +63,11 @@ export interface ConnectionsOptions {
 }
 
 export interface Connections {
-  /** Opens the configured accounts. Returns immediately; connecting continues in the background. */
-  start(): void;
+  /**
+   * Loads the channels that have an account and opens the accounts; connecting continues in the
+   * background. Where all are loaded, the accounts are open when it returns.
+   */
+  start(): Promise<void>;
   /**
    * Stops every gateway; resolves within 2 s. Sends fail from here on, so the runtime is stopped
    * first: it stops its intake and drains its outbox over these connections.
@@ -141,6 +144,14 @@ export function createConnections(options: ConnectionsOptions): Connections {
       if (find(channel, account) === undefined) open(channel, account, raw);
   };
 
+  /** A channel without an account is never loaded. */
+  const openWanted = async () => {
+    const names = new Set(wanted().map(({ channel }) => channel));
+    const loading = [...names].flatMap((name) => definitions.get(name)?.load?.() ?? []);
+    if (loading.length > 0) await Promise.all(loading);
+    if (!stopped) openMissing();
+  };
+
   const apply = async (next: ConnectionsConfig): Promise<void> => {
     if (stopped) return;
     config = next;
@@ -154,7 +165,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       ownAuthors.delete(id);
       members.forget(run.status().channel, run.status().account);
     }
-    if (!stopped) openMissing();
+    await openWanted();
   };
 
   /** Changes run one at a time: two at once would open an account twice. */
@@ -168,7 +179,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 
   return {
-    start: openMissing,
+    start: openWanted,
     async stop() {
       stopped = true;
       await Promise.all([...runs.values()].map((run) => run.stop()));

@@ -2,32 +2,60 @@
  * Channels by id
  * ==============
  * The registry shared by the config's schema, the daemon and the docs. Local channels are created
- * per daemon, because a terminal or a list of sent messages belongs to one process.
+ * per daemon, because a terminal or a list of sent messages belongs to one process. What a platform's
+ * channel does is loaded with its first account: most daemons have one or two of them.
  */
-import type { ChannelDefinition } from "../../domain/ports/index.ts";
-import { discordChannel } from "./discord/channel.ts";
-import { imessageChannel } from "./imessage/channel.ts";
-import { ircChannel } from "./irc/channel.ts";
-import { matrixChannel } from "./matrix/channel.ts";
-import { signalChannel } from "./signal/channel.ts";
-import { slackChannel } from "./slack/channel.ts";
-import { telegramChannel } from "./telegram/channel.ts";
-import { whatsappChannel } from "./whatsapp/channel.ts";
-import { whatsappLinkedChannel } from "./whatsapp-linked/channel.ts";
-import { xmppChannel } from "./xmpp/channel.ts";
+import type { ChannelDefinition, ChannelFacts } from "../../domain/ports/index.ts";
+import { discordFacts } from "./discord/config.ts";
+import { imessageFacts } from "./imessage/config.ts";
+import { ircFacts } from "./irc/config.ts";
+import { matrixFacts } from "./matrix/config.ts";
+import { signalFacts } from "./signal/config.ts";
+import { slackFacts } from "./slack/config.ts";
+import { telegramFacts } from "./telegram/config.ts";
+import { whatsappFacts } from "./whatsapp/config.ts";
+import { whatsappLinkedFacts } from "./whatsapp-linked/config.ts";
+import { xmppFacts } from "./xmpp/config.ts";
+
+/** A channel whose code is loaded when it is needed. */
+function loadedLater<AccountConfig>(
+  facts: ChannelFacts<AccountConfig>,
+  load: () => Promise<ChannelDefinition<AccountConfig>>,
+): ChannelDefinition {
+  let opens: ChannelDefinition<AccountConfig>["open"] = () => {
+    throw new Error("a channel is loaded before an account is opened");
+  };
+  const channel: ChannelDefinition<AccountConfig> = {
+    ...facts,
+    async load() {
+      try {
+        opens = (await load()).open;
+      } catch (error) {
+        opens = () => {
+          throw error;
+        };
+      }
+    },
+    open: (context) => opens(context),
+  };
+  return channel as ChannelDefinition;
+}
 
 /** Channels that need nothing but their config. */
 export const platformChannels: readonly ChannelDefinition[] = [
-  telegramChannel as ChannelDefinition,
-  ircChannel as ChannelDefinition,
-  matrixChannel as ChannelDefinition,
-  discordChannel as ChannelDefinition,
-  slackChannel as ChannelDefinition,
-  whatsappChannel as ChannelDefinition,
-  whatsappLinkedChannel as ChannelDefinition,
-  xmppChannel as ChannelDefinition,
-  signalChannel as ChannelDefinition,
-  imessageChannel as ChannelDefinition,
+  loadedLater(telegramFacts, async () => (await import("./telegram/channel.ts")).telegramChannel),
+  loadedLater(ircFacts, async () => (await import("./irc/channel.ts")).ircChannel),
+  loadedLater(matrixFacts, async () => (await import("./matrix/channel.ts")).matrixChannel),
+  loadedLater(discordFacts, async () => (await import("./discord/channel.ts")).discordChannel),
+  loadedLater(slackFacts, async () => (await import("./slack/channel.ts")).slackChannel),
+  loadedLater(whatsappFacts, async () => (await import("./whatsapp/channel.ts")).whatsappChannel),
+  loadedLater(
+    whatsappLinkedFacts,
+    async () => (await import("./whatsapp-linked/channel.ts")).whatsappLinkedChannel,
+  ),
+  loadedLater(xmppFacts, async () => (await import("./xmpp/channel.ts")).xmppChannel),
+  loadedLater(signalFacts, async () => (await import("./signal/channel.ts")).signalChannel),
+  loadedLater(imessageFacts, async () => (await import("./imessage/channel.ts")).imessageChannel),
 ];
 
 /** A registry of the platform channels and the given others; a later one of the same id wins. */

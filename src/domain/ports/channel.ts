@@ -280,8 +280,20 @@ export interface ChannelDefinition<AccountConfig = unknown> {
   readonly local: boolean;
   /** What kind of chat an id names, where ids show it; null: this one does not. @default null */
   chatKind?(chatId: string): ChatKind | null;
+  /**
+   * For the channels that ship with earshot: loads what `open` needs; awaited before the first `open`, so
+   * one that nobody uses costs neither time nor memory. Never rejects: `open` throws what went wrong.
+   * @default everything is loaded
+   */
+  load?(): Promise<void>;
   open(context: ChannelContext<AccountConfig>): ChannelAccount;
 }
+
+/** What is known of a channel before it is loaded. */
+export type ChannelFacts<AccountConfig = unknown> = Omit<
+  ChannelDefinition<AccountConfig>,
+  "load" | "open"
+>;
 
 /** Declares a channel, for packages named in the config. */
 export function defineChannel<AccountConfig>(

@@ -97,6 +97,38 @@ const live = ({ context }: Probe): Account => ({
 });
 
 describe("connections", () => {
+  test("a channel is loaded when it gets its first account, and never without one", async () => {
+    const loaded: string[] = [];
+    const later = (id: string): ChannelDefinition => ({
+      ...channelOf(id, live),
+      load: async () => void loaded.push(id),
+    });
+    const accounts = { default: { key: "a" } };
+    const { connections, state } = rig([later("one"), later("two"), later("three")], {
+      ...config({ one: accounts }),
+    });
+    await connections.start();
+    await settle();
+    expect([loaded, state("one")]).toEqual([["one"], "live"]);
+    await connections.reload(config({ one: accounts, two: accounts }));
+    await settle();
+    expect([new Set(loaded), state("two")]).toEqual([new Set(["one", "two"]), "live"]);
+  });
+
+  test("an account that is stopped while its channel is loaded is not opened", async () => {
+    let finish = (): void => undefined;
+    const loading = new Promise<void>((done) => {
+      finish = done;
+    });
+    const slow: ChannelDefinition = { ...channelOf("slow", live), load: () => loading };
+    const { connections } = rig([slow], config({ slow: { default: { key: "a" } } }));
+    const started = connections.start();
+    await connections.stop();
+    finish();
+    await started;
+    expect(connections.states()).toEqual([]);
+  });
+
   test("a refused token halts its own account and no other", async () => {
     const bad = channelOf("bad", () => ({
       start: async () => {
@@ -107,7 +139,7 @@ describe("connections", () => {
       [bad, channelOf("good", live)],
       config({ bad: { default: { key: "a" } }, good: { default: { key: "a" } } }),
     );
-    connections.start();
+    await connections.start();
     await settle();
     advance(600_000);
     await settle();
@@ -135,7 +167,7 @@ describe("connections", () => {
       [flaky],
       config({ flaky: { default: { key: "a" } } }),
     );
-    connections.start();
+    await connections.start();
     await settle();
     expect(state("flaky")).toBe("backing-off");
     for (let step = 0; step < 20; step += 1) {
@@ -167,7 +199,7 @@ describe("connections", () => {
       [strict],
       config({ strict: { default: { key: "a" } } }),
     );
-    connections.start();
+    await connections.start();
     await settle();
     advance(600_000);
     await settle();
@@ -201,7 +233,7 @@ describe("connections", () => {
       return live(probe);
     });
     const { connections, state } = rig([late], config({ late: { default: { key: "a" } } }));
-    connections.start();
+    await connections.start();
     await settle();
     expect(state("late")).toBe("halted");
     broken = false;
@@ -217,7 +249,7 @@ describe("connections", () => {
       [channelOf("good", live)],
       config({ good: { default: { key: "a" }, other: { key: 7 } } }),
     );
-    connections.start();
+    await connections.start();
     await settle();
     expect(state("good", "other")).toBe("halted");
     expect(state("good")).toBe("live");
@@ -229,7 +261,7 @@ describe("connections", () => {
   test("a gateway that ignores its signal does not hold up the stop for more than 2 s", async () => {
     const deaf = channelOf("deaf", () => ({ start: () => new Promise<void>(() => {}) }));
     const { connections, advance, logs } = rig([deaf], config({ deaf: { default: { key: "a" } } }));
-    connections.start();
+    await connections.start();
     await settle();
     const stopping = connections.stop();
     await settle();
@@ -248,7 +280,7 @@ describe("connections", () => {
       [counted],
       config({ good: { a: { key: "1" }, b: { key: "1" }, c: { key: "1" } } }),
     );
-    connections.start();
+    await connections.start();
     await settle();
     await connections.reload(
       config({
@@ -277,7 +309,7 @@ describe("connections", () => {
       },
     }));
     const { connections } = rig([counted], config({ good: { a: { key: "1" } } }));
-    connections.start();
+    await connections.start();
     await settle();
     await Promise.all([
       connections.reload(config({ good: { a: { key: "2" } } })),
@@ -308,7 +340,7 @@ describe("connections", () => {
       },
     }));
     const { connections, taken } = rig([talking], config({ good: { default: { key: "a" } } }));
-    connections.start();
+    await connections.start();
     await settle();
     expect(loaded).toBe("cursor of bot-7");
     expect(taken).toEqual([
@@ -326,7 +358,7 @@ describe("connections", () => {
       [channelOf("good", live)],
       config({ good: { default: { key: "a" } } }),
     );
-    connections.start();
+    await connections.start();
     await settle();
     expect(readyOnChange.at(-1)).toBe(true);
   });
@@ -343,7 +375,7 @@ describe("connections", () => {
         return hasAccount(channel, account);
       });
     expect(known()).toEqual(["good default", "good broken"]);
-    connections.start();
+    await connections.start();
     await settle();
     expect(known()).toEqual(["good default", "good broken"]);
     await connections.reload(config({ good: { other: { key: "a" } } }));
@@ -379,7 +411,7 @@ describe("member reads", () => {
       },
     }));
     const kit = rig([channel], config({ good: { default: { key: "a" } } }));
-    kit.connections.start();
+    await kit.connections.start();
     await settle();
     return { ...kit, asked, directory: kit.connections.directory };
   }
@@ -417,7 +449,7 @@ describe("member reads", () => {
       history: () => read() as Promise<typeof said>,
     }));
     const kit = rig([channel], config({ good: { default: { key: "a" } } }));
-    kit.connections.start();
+    await kit.connections.start();
     await settle();
     const history = () =>
       kit.connections.directory.firstReads?.("good", "default")?.history?.(group, 2);
@@ -521,7 +553,7 @@ describe("member reads", () => {
     const isOurs = (channel: string, author: string) =>
       connections.directory.isOurs?.(channel, author);
     expect(isOurs("talk", "bot-2")).toBe(false);
-    connections.start();
+    await connections.start();
     await settle();
     expect(["bot-1", "bot-2", "ann"].map((id) => isOurs("talk", id))).toEqual([true, true, false]);
     expect(isOurs("other", "bot-1")).toBe(false);

@@ -37,6 +37,7 @@ test.each(["imessage", "signal", "slack"])(
     const definition = platformChannels.find(({ id }) => id === name);
     const account = printed.channels[name]?.accounts.default;
     if (definition === undefined) throw new Error("no such channel");
+    await definition.load?.();
     const channel = openChannel(definition, account);
     onTestFinished(() => channel.stop());
     await channel.live();

@@ -109,7 +109,7 @@ class SlackRooms {
       prompts: true,
     });
     await runtime.start();
-    connections.start();
+    await connections.start();
     this.#runtime = runtime;
     this.#connections = connections;
     await this.until(() => connections.states()[0]?.state === "live", "a live connection");

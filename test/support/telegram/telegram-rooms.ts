@@ -146,7 +146,7 @@ export class TelegramRooms {
       ...(this.#options.outgoing === undefined ? {} : { outgoing: this.#options.outgoing }),
     });
     await runtime.start();
-    connections.start();
+    await connections.start();
     this.#runtime = runtime;
     this.#connections = connections;
     await this.until(() => connections.states()[0]?.state === "live", "a live connection");

@@ -2,7 +2,6 @@
  * A bot on Discord. docs/channels/discord.md describes how to create one. This file assembles the parts,
  * one file each (wire format, gateway, recovery, normalising, sending, markup, errors).
  */
-import type { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import {
@@ -14,11 +13,10 @@ import { createHttpClient } from "../../http/http-client.ts";
 import { pageOf } from "./backfill.ts";
 import { channelIn, DiscordChats } from "./chats.ts";
 import { createDiscordClient, type DiscordClient } from "./client.ts";
-import { type DiscordAccountConfig, discordAccountSchema } from "./config.ts";
+import { type DiscordAccountConfig, discordFacts } from "./config.ts";
 import { receive, whoAmI } from "./gateway.ts";
 import { inboundOf } from "./normalise.ts";
 import { createDiscordOutbound } from "./outbound.ts";
-import { discordTextLimit } from "./rendering.ts";
 import { messageSchema } from "./wire.ts";
 
 const askMsMax = 10_000;
@@ -30,36 +28,7 @@ const contentNote =
   "https://discord.com/developers/applications, under Bot, turn on Message Content Intent.";
 
 export const discordChannel = defineChannel<DiscordAccountConfig>({
-  id: "discord",
-  meta: { name: "Discord", description: "A Discord bot, over the gateway" },
-  capabilities: {
-    edits: true,
-    deletes: true,
-    reactions: true,
-    typing: true,
-    threads: true,
-    membership: true,
-    history: true,
-    media: true,
-    mentions: "structured",
-    replyAuthor: true,
-    botFlag: true,
-  },
-  textLimit: discordTextLimit,
-  textUnit: "codepoints",
-  typingIntervalMs: 10_000,
-  accountSchema: discordAccountSchema as z.ZodType<DiscordAccountConfig>,
-  setup: {
-    steps: [
-      "At https://discord.com/developers/applications, choose New Application.",
-      "Under Bot, turn on Message Content Intent, then choose Reset Token and copy the token.",
-      "Under OAuth2, URL Generator, choose the scopes bot and applications.commands and the permissions " +
-        "View Channels, Send Messages, Send Messages in Threads, Read Message History, Add Reactions, " +
-        "Attach Files and Embed Links; open the address and add the bot to your server.",
-    ],
-    fields: [{ name: "token", label: "Bot token", secret: "DISCORD_TOKEN", isOptional: false }],
-  },
-  local: false,
+  ...discordFacts,
   open(context) {
     const client = createDiscordClient(context.config);
     const chats = new DiscordChats();

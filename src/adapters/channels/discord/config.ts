@@ -3,6 +3,7 @@
  * ===============================
  */
 import { z } from "zod";
+import type { ChannelFacts } from "../../../domain/ports/index.ts";
 
 export interface DiscordAccountConfig {
   readonly token: string;
@@ -46,3 +47,40 @@ export const discordAccountSchema = z.strictObject({
     description: "Offer the bot's commands after typing `/`. Commands of other programs stay.",
   }),
 });
+
+/** Characters of a message's content (docs: Create Message). */
+export const discordTextLimit = 2_000;
+
+/** All of the channel but what connects, which is loaded when an account needs it. */
+export const discordFacts: ChannelFacts<DiscordAccountConfig> = {
+  id: "discord",
+  meta: { name: "Discord", description: "A Discord bot, over the gateway" },
+  capabilities: {
+    edits: true,
+    deletes: true,
+    reactions: true,
+    typing: true,
+    threads: true,
+    membership: true,
+    history: true,
+    media: true,
+    mentions: "structured",
+    replyAuthor: true,
+    botFlag: true,
+  },
+  textLimit: discordTextLimit,
+  textUnit: "codepoints",
+  typingIntervalMs: 10_000,
+  accountSchema: discordAccountSchema as z.ZodType<DiscordAccountConfig>,
+  setup: {
+    steps: [
+      "At https://discord.com/developers/applications, choose New Application.",
+      "Under Bot, turn on Message Content Intent, then choose Reset Token and copy the token.",
+      "Under OAuth2, URL Generator, choose the scopes bot and applications.commands and the permissions " +
+        "View Channels, Send Messages, Send Messages in Threads, Read Message History, Add Reactions, " +
+        "Attach Files and Embed Links; open the address and add the bot to your server.",
+    ],
+    fields: [{ name: "token", label: "Bot token", secret: "DISCORD_TOKEN", isOptional: false }],
+  },
+  local: false,
+};

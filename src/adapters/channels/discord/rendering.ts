@@ -7,9 +7,7 @@
  */
 import { renderMarkdown } from "../shared/markdown.ts";
 import { type Entity, type Rendered, splitRendered } from "../shared/rendering.ts";
-
-/** Characters of a message's content (docs: Create Message). */
-export const discordTextLimit = 2_000;
+import { discordTextLimit } from "./config.ts";
 
 const marks: Partial<Record<Entity["type"], string>> = {
   bold: "**",

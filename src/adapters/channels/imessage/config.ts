@@ -3,6 +3,7 @@
  * itself, as a child process; a BlueBubbles server is reached over HTTP.
  */
 import { z } from "zod";
+import type { ChannelFacts } from "../../../domain/ports/index.ts";
 
 export interface ImessageAccountConfig {
   readonly backend: "imsg" | "bluebubbles";
@@ -65,3 +66,73 @@ export const imessageAccountSchema = z
       backend === "imsg" || (url !== undefined && password !== undefined),
     { error: "a BlueBubbles account needs url and password" },
   );
+
+/** Messages takes far more; longer answers are hard to read on a phone. */
+export const imessageTextLimit = 4_000;
+
+export const isGroupGuid = (guid: string): boolean => guid.includes(";+;");
+
+const isBlueBubbles = { field: "backend", is: "bluebubbles" } as const;
+
+/** All of the channel but what connects, which is loaded when an account needs it. */
+export const imessageFacts: ChannelFacts<ImessageAccountConfig> = {
+  id: "imessage",
+  meta: { name: "iMessage", description: "iMessage on a Mac, through imsg or BlueBubbles" },
+  capabilities: {
+    edits: true,
+    deletes: true,
+    reactions: true,
+    typing: true,
+    threads: false,
+    membership: true,
+    history: false,
+    media: true,
+    mentions: "text",
+    replyAuthor: true,
+    botFlag: false,
+  },
+  textLimit: imessageTextLimit,
+  typingIntervalMs: 30_000,
+  accountSchema: imessageAccountSchema as unknown as z.ZodType<ImessageAccountConfig>,
+  setup: {
+    steps: [
+      "On a Mac with an Apple account of the bot's own, sign in to Messages.",
+      "Either install imsg there, and run earshot on that Mac (https://github.com/steipete/imsg);",
+      "or install the BlueBubbles server there, and copy its address and password (https://bluebubbles.app).",
+    ],
+    fields: [
+      {
+        name: "backend",
+        label: "Program on the Mac",
+        secret: null,
+        isOptional: false,
+        options: ["imsg", "bluebubbles"],
+        initial: "imsg",
+      },
+      {
+        name: "url",
+        label: "Address of the BlueBubbles server",
+        secret: null,
+        isOptional: false,
+        when: isBlueBubbles,
+      },
+      {
+        name: "password",
+        label: "Its password",
+        secret: "BLUEBUBBLES_PASSWORD",
+        isOptional: false,
+        when: isBlueBubbles,
+      },
+      {
+        name: "privateApi",
+        label: "The bridge or the Private API is set up",
+        secret: null,
+        isOptional: true,
+        type: "flag",
+        initial: "false",
+      },
+    ],
+  },
+  local: false,
+  chatKind: (id) => (isGroupGuid(id) ? "group" : id.includes(";-;") ? "direct" : null),
+};

@@ -10,6 +10,7 @@ import { limits } from "../../../domain/limits.ts";
 import type { Inbound } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
 import type { AppleRow } from "./backend.ts";
+import { isGroupGuid } from "./config.ts";
 
 /** The account's own id: Messages does not name it in its rows. */
 export const selfId = "me";
@@ -22,8 +23,6 @@ interface Heard {
 /** Messages that were heard or sent, by guid. */
 export type HeardMessages = LRUCache<string, Heard>;
 export const createHeard = (): HeardMessages => new LRUCache({ max: limits.sentTopicsMax });
-
-export const isGroupGuid = (guid: string): boolean => guid.includes(";+;");
 
 export interface Receiver {
   readonly account: string;

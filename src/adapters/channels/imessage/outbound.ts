@@ -14,11 +14,9 @@ import { renderMarkdown } from "../shared/markdown.ts";
 import { splitRendered } from "../shared/rendering.ts";
 import { writtenOut } from "../shared/written-out.ts";
 import type { AppleBackend, AppleSend } from "./backend.ts";
-import type { ImessageAccountConfig } from "./config.ts";
+import { type ImessageAccountConfig, imessageTextLimit } from "./config.ts";
 import { type HeardMessages, selfId } from "./normalise.ts";
 
-/** Messages takes far more; longer answers are hard to read on a phone. */
-export const imessageTextLimit = 4_000;
 /** Messages takes 5 edits of a message, for 15 minutes: https://support.apple.com/guide/iphone/iphe67195653. */
 const growingEditsMax = 4;
 

@@ -2,79 +2,16 @@
  * A bot on an IRC network. docs/channels/irc.md describes how to set one up. This file assembles the
  * parts, one file each (wire format, connection, rooms, normalising, sending, formatting).
  */
-import type { z } from "zod";
 import { defineChannel } from "../../../domain/ports/index.ts";
 import { IrcChats } from "./chats.ts";
 import { openConnection } from "./client.ts";
-import { type IrcAccountConfig, ircAccountSchema } from "./config.ts";
+import { type IrcAccountConfig, ircFacts } from "./config.ts";
 import { type IrcLink, receive } from "./gateway.ts";
 import { introduce } from "./login.ts";
-import { isRoom } from "./names.ts";
-import { createIrcOutbound, ircTextLimit } from "./outbound.ts";
+import { createIrcOutbound } from "./outbound.ts";
 
 export const ircChannel = defineChannel<IrcAccountConfig>({
-  id: "irc",
-  meta: { name: "IRC", description: "A bot on an IRC network, with TLS and SASL" },
-  capabilities: {
-    edits: false,
-    deletes: false,
-    reactions: false,
-    typing: false,
-    threads: false,
-    membership: true,
-    history: false,
-    media: false,
-    mentions: "text",
-    replyAuthor: false,
-    botFlag: true,
-  },
-  textLimit: ircTextLimit,
-  textUnit: "bytes",
-  typingIntervalMs: 60_000,
-  accountSchema: ircAccountSchema as z.ZodType<IrcAccountConfig>,
-  setup: {
-    steps: [
-      "Choose a network and a nick. On most networks, register the nick: connect with any client, and write " +
-        "/msg NickServ REGISTER <password> <email>.",
-      "If the room is for registered people only, or by invitation, have an operator of it let the nick in.",
-    ],
-    fields: [
-      {
-        name: "host",
-        label: "Server",
-        secret: null,
-        isOptional: false,
-        hint: "Such as irc.libera.chat.",
-      },
-      {
-        name: "port",
-        label: "Port",
-        secret: null,
-        isOptional: true,
-        type: "number",
-        hint: "Left out: 6697, or 6667 without TLS.",
-      },
-      { name: "tls", label: "TLS", secret: null, isOptional: true, type: "flag", initial: "true" },
-      { name: "nick", label: "Nick", secret: null, isOptional: false },
-      {
-        name: "join",
-        label: "Rooms to join",
-        secret: null,
-        isOptional: true,
-        type: "list",
-        hint: "Such as #tea, #coffee.",
-      },
-      {
-        name: "login.account",
-        label: "Account at the network's services",
-        secret: null,
-        isOptional: true,
-      },
-      { name: "login.password", label: "Its password", secret: "IRC_PASSWORD", isOptional: true },
-    ],
-  },
-  local: false,
-  chatKind: (id) => (isRoom(id) ? "group" : "direct"),
+  ...ircFacts,
   open(context) {
     const chats = new IrcChats();
     const link: IrcLink = { connection: null };

@@ -4,6 +4,8 @@
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
+import type { ChannelFacts } from "../../../domain/ports/index.ts";
+import { isRoom } from "./names.ts";
 
 export interface IrcAccountConfig {
   readonly host: string;
@@ -112,3 +114,72 @@ export const ircAccountSchema = z.strictObject({
       "Time for each further line. Servers disconnect who writes faster than they allow.",
   }),
 });
+
+/** UTF-16 units of an answer's part: about one line, as each line is a message of its own. */
+export const ircTextLimit = 400;
+
+/** All of the channel but what connects, which is loaded when an account needs it. */
+export const ircFacts: ChannelFacts<IrcAccountConfig> = {
+  id: "irc",
+  meta: { name: "IRC", description: "A bot on an IRC network, with TLS and SASL" },
+  capabilities: {
+    edits: false,
+    deletes: false,
+    reactions: false,
+    typing: false,
+    threads: false,
+    membership: true,
+    history: false,
+    media: false,
+    mentions: "text",
+    replyAuthor: false,
+    botFlag: true,
+  },
+  textLimit: ircTextLimit,
+  textUnit: "bytes",
+  typingIntervalMs: 60_000,
+  accountSchema: ircAccountSchema as z.ZodType<IrcAccountConfig>,
+  setup: {
+    steps: [
+      "Choose a network and a nick. On most networks, register the nick: connect with any client, and write " +
+        "/msg NickServ REGISTER <password> <email>.",
+      "If the room is for registered people only, or by invitation, have an operator of it let the nick in.",
+    ],
+    fields: [
+      {
+        name: "host",
+        label: "Server",
+        secret: null,
+        isOptional: false,
+        hint: "Such as irc.libera.chat.",
+      },
+      {
+        name: "port",
+        label: "Port",
+        secret: null,
+        isOptional: true,
+        type: "number",
+        hint: "Left out: 6697, or 6667 without TLS.",
+      },
+      { name: "tls", label: "TLS", secret: null, isOptional: true, type: "flag", initial: "true" },
+      { name: "nick", label: "Nick", secret: null, isOptional: false },
+      {
+        name: "join",
+        label: "Rooms to join",
+        secret: null,
+        isOptional: true,
+        type: "list",
+        hint: "Such as #tea, #coffee.",
+      },
+      {
+        name: "login.account",
+        label: "Account at the network's services",
+        secret: null,
+        isOptional: true,
+      },
+      { name: "login.password", label: "Its password", secret: "IRC_PASSWORD", isOptional: true },
+    ],
+  },
+  local: false,
+  chatKind: (id) => (isRoom(id) ? "group" : "direct"),
+};

@@ -21,8 +21,6 @@ import { identityOf } from "./names.ts";
 import { ircLines } from "./rendering.ts";
 import { escapeTag, type IrcLine } from "./wire.ts";
 
-/** UTF-16 units of an answer's part: about one line, as each line is a message of its own. */
-export const ircTextLimit = 400;
 /** Bytes of a line where the server says nothing else, RFC 2812, section 2.3. */
 const lineBytes = 512;
 /** The longest user and host that servers allow, until ours are known. */

@@ -9,9 +9,8 @@ import { limits } from "../../../domain/limits.ts";
 import { renderMarkdown } from "../shared/markdown.ts";
 import { type Entity, type Rendered, splitRendered } from "../shared/rendering.ts";
 import { writtenOut } from "../shared/written-out.ts";
+import { matrixTextLimit } from "./config.ts";
 
-/** UTF-16 units. An event has 65,536 bytes at most, with the text in it twice. */
-export const matrixTextLimit = 8_000;
 /** An HTML form that would make the event too large is left out. */
 const htmlBytesMax = 30_000;
 

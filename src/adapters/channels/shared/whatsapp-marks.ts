@@ -8,9 +8,7 @@
 import { limits } from "../../../domain/limits.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { type Entity, type Rendered, splitRendered } from "./rendering.ts";
-
-/** https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/text-messages */
-export const whatsappTextLimit = 4_096;
+import { whatsappTextLimit } from "./whatsapp-limit.ts";
 
 const marks: Partial<Record<Entity["type"], string>> = {
   bold: "*",

@@ -2,6 +2,8 @@
  * The config of a Signal account: where signal-cli's daemon listens, and which of its accounts this is.
  */
 import { z } from "zod";
+import type { ChatKind } from "../../../domain/message.ts";
+import type { ChannelFacts } from "../../../domain/ports/index.ts";
 
 export interface SignalAccountConfig {
   /** Phone number (`+49…`) or ACI (a UUID), as signal-cli lists it. */
@@ -42,3 +44,78 @@ export const signalAccountSchema = z.strictObject({
       "The daemon's --receive-mode. With on-connection, messages wait at Signal while earshot is away.",
   }),
 });
+
+/** Longer texts are sent as a file by signal-cli, and cut in the apps with "Read more". */
+export const signalTextLimit = 2_000;
+
+function kindOfChat(id: string): ChatKind | null {
+  if (aciPattern.test(id) || numberPattern.test(id)) return "direct";
+  return /^[A-Za-z0-9+/]{22,43}={0,2}$/.test(id) ? "group" : null;
+}
+
+/** All of the channel but what connects, which is loaded when an account needs it. */
+export const signalFacts: ChannelFacts<SignalAccountConfig> = {
+  id: "signal",
+  meta: { name: "Signal", description: "A Signal account, through signal-cli" },
+  capabilities: {
+    edits: true,
+    deletes: true,
+    reactions: true,
+    typing: true,
+    threads: false,
+    membership: true,
+    history: false,
+    media: true,
+    mentions: "structured",
+    replyAuthor: true,
+    botFlag: false,
+  },
+  textLimit: signalTextLimit,
+  typingIntervalMs: 10_000,
+  accountSchema: signalAccountSchema as z.ZodType<SignalAccountConfig>,
+  setup: {
+    steps: [
+      "Install signal-cli (https://github.com/AsamK/signal-cli), and register a number of its own with it, or link it to a phone.",
+      "Start its daemon: signal-cli -a +4930123456 daemon --http 127.0.0.1:8080",
+    ],
+    fields: [
+      {
+        name: "account",
+        label: "Phone number",
+        secret: null,
+        isOptional: false,
+        hint: "With country code, such as +4930123456; or the account id (ACI).",
+      },
+      {
+        name: "url",
+        label: "Address of the daemon",
+        secret: null,
+        isOptional: true,
+        initial: "http://127.0.0.1:8080/",
+      },
+      {
+        name: "name",
+        label: "Name",
+        secret: null,
+        isOptional: true,
+        hint: "The bot's name in Signal.",
+      },
+      {
+        name: "receiveMode",
+        label: "Receive mode of the daemon",
+        secret: null,
+        isOptional: true,
+        options: ["on-start", "on-connection"],
+        initial: "on-start",
+      },
+      {
+        name: "token",
+        label: "Token of a proxy in front of it",
+        secret: "SIGNAL_PROXY_TOKEN",
+        isOptional: true,
+      },
+    ],
+  },
+  local: false,
+  chatKind: kindOfChat,
+};

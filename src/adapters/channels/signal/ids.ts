@@ -6,7 +6,7 @@
  * --quote-timestamp and --quote-author). The account itself goes by the name that the config gives it.
  */
 import { EarshotError } from "../../../domain/errors.ts";
-import type { ChatKind, Millis, Route } from "../../../domain/message.ts";
+import type { Millis, Route } from "../../../domain/message.ts";
 import { aciPattern, numberPattern } from "./config.ts";
 
 export interface Address {
@@ -58,11 +58,6 @@ export function messageIn(id: string): { author: string; sentAt: Millis } {
     "EAR_CHANNEL_REJECTED",
     "Cannot refer to a message: its id is none of Signal's",
   );
-}
-
-export function kindOfChat(id: string): ChatKind | null {
-  if (aciPattern.test(id) || numberPattern.test(id)) return "direct";
-  return /^[A-Za-z0-9+/]{22,43}={0,2}$/.test(id) ? "group" : null;
 }
 
 /** The parameters that name a room. */

@@ -9,9 +9,7 @@ import { limits } from "../../../domain/limits.ts";
 import { renderMarkdown } from "../shared/markdown.ts";
 import { type Entity, splitRendered } from "../shared/rendering.ts";
 import { writtenOut } from "../shared/written-out.ts";
-
-/** Longer texts are sent as a file by signal-cli, and cut in the apps with "Read more". */
-export const signalTextLimit = 2_000;
+import { signalTextLimit } from "./config.ts";
 
 export interface SignalText {
   readonly message: string;

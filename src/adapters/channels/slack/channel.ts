@@ -3,7 +3,6 @@
  * posts. docs/channels/slack.md describes how to create one. This file assembles the parts, one file each
  * (wire format, normalising, the gateway, recovery, the hook, sending, blocks, errors).
  */
-import type { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import {
   type ChannelAccount,
@@ -11,68 +10,17 @@ import {
   defineChannel,
 } from "../../../domain/ports/index.ts";
 import { createSlackClient } from "./client.ts";
-import { type SlackAccountConfig, slackAccountSchema } from "./config.ts";
+import { type SlackAccountConfig, slackFacts } from "./config.ts";
 import { SlackDirectory } from "./directory.ts";
 import { SlackGateway, whoAmI } from "./gateway.ts";
 import { createSlackHook, type TakePosted } from "./hook.ts";
 import { fetchFile } from "./media.ts";
 import { createSlackOutbound } from "./outbound.ts";
-import { slackTextLimit } from "./rendering.ts";
 import { historyIn, membersIn, missingScopes } from "./rooms.ts";
 import { okSchema } from "./wire.ts";
 
 export const slackChannel = defineChannel<SlackAccountConfig>({
-  id: "slack",
-  meta: { name: "Slack", description: "A Slack bot, over Socket Mode or with posted events" },
-  capabilities: {
-    edits: true,
-    deletes: true,
-    reactions: true,
-    typing: false,
-    threads: true,
-    membership: true,
-    history: true,
-    media: true,
-    mentions: "structured",
-    replyAuthor: false,
-    botFlag: true,
-  },
-  textLimit: slackTextLimit,
-  typingIntervalMs: 60_000,
-  accountSchema: slackAccountSchema as z.ZodType<SlackAccountConfig>,
-  setup: {
-    steps: [
-      "At https://api.slack.com/apps, choose Create New App, From a manifest, and paste the one of docs/channels/slack.md.",
-      "Under Basic Information, App-Level Tokens, generate a token with the scope connections:write.",
-      "Under Install App, install it to the workspace and copy the Bot User OAuth Token.",
-    ],
-    fields: [
-      {
-        name: "botToken",
-        label: "Bot token",
-        secret: "SLACK_BOT_TOKEN",
-        isOptional: false,
-        hint: "Begins with xoxb-; under Install App.",
-      },
-      {
-        name: "appToken",
-        label: "App-level token",
-        secret: "SLACK_APP_TOKEN",
-        isOptional: true,
-        hint: "Begins with xapp-; for Socket Mode. Left out: Slack posts events, with the next one.",
-      },
-      {
-        name: "signingSecret",
-        label: "Signing secret",
-        secret: "SLACK_SIGNING_SECRET",
-        isOptional: true,
-        hint: "Under Basic Information; for events over HTTP.",
-      },
-    ],
-  },
-  local: false,
-  chatKind: (id) =>
-    /^D[A-Z0-9]+$/.test(id) ? "direct" : /^[CG][A-Z0-9]+$/.test(id) ? "group" : null,
+  ...slackFacts,
   open: (context) => openSlack(context).account,
 });
 

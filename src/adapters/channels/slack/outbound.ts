@@ -20,12 +20,12 @@ import { renderMarkdown } from "../shared/markdown.ts";
 import { type Rendered, splitRendered } from "../shared/rendering.ts";
 import { buttonsOf } from "./choices.ts";
 import type { SlackClient } from "./client.ts";
-import type { SlackAccountConfig } from "./config.ts";
+import { type SlackAccountConfig, slackTextLimit } from "./config.ts";
 import type { SlackDirectory } from "./directory.ts";
 import { reactionOf } from "./emoji.ts";
 import { sendFile } from "./media.ts";
 import { isRefusal } from "./refusals.ts";
-import { messageOf, slackTextLimit } from "./rendering.ts";
+import { messageOf } from "./rendering.ts";
 import { historySchema, okSchema, postedSchema, tsPattern } from "./wire.ts";
 
 const lookMsMax = 5_000;

@@ -7,14 +7,12 @@
  */
 import type { RichTextBlock } from "@slack/types";
 import type { Entity, Rendered } from "../shared/rendering.ts";
+import { slackTextLimit } from "./config.ts";
 import { escapeText } from "./text.ts";
 
 type Part = RichTextBlock["elements"][number];
 type Run = Extract<Part, { type: "rich_text_section" }>["elements"][number];
 type Style = Partial<Record<"bold" | "italic" | "strike" | "code", true>>;
-
-/** UTF-16 units: what Slack recommends, and the most that it takes in an edit. */
-export const slackTextLimit = 4_000;
 
 const styleOf: Readonly<Partial<Record<Entity["type"], keyof Style>>> = {
   bold: "bold",

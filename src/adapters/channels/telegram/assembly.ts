@@ -23,7 +23,7 @@ import {
 } from "../../../domain/message.ts";
 import { type ChannelEvent, placeOf } from "../../../domain/ports/index.ts";
 import { businessIn } from "./chats.ts";
-import { telegramTextLimit } from "./outbound.ts";
+import { telegramTextLimit } from "./config.ts";
 
 /** Telegram sends an album at once; its parts are ms apart. */
 const albumGapMs = 500;

@@ -3,7 +3,6 @@
  * describes how to create one. This file assembles the parts, one file each (wire format,
  * normalising, the poll loop, the webhook, sending, markup, errors).
  */
-import type { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import {
@@ -17,10 +16,10 @@ import { businessHint } from "./business.ts";
 import { TelegramChats } from "./chats.ts";
 import { answerPresses, isOwnPress } from "./choices.ts";
 import { createTelegramClient, type TelegramClient, target } from "./client.ts";
-import { type TelegramAccountConfig, telegramAccountSchema } from "./config.ts";
+import { type TelegramAccountConfig, telegramFacts } from "./config.ts";
 import { pause, readUpdate, receive, whoAmI } from "./gateway.ts";
 import type { TelegramSelf } from "./normalise.ts";
-import { createTelegramOutbound, telegramTextLimit } from "./outbound.ts";
+import { createTelegramOutbound } from "./outbound.ts";
 import { createUpdateIntake } from "./update-intake.ts";
 import { createTelegramWebhook } from "./webhook.ts";
 
@@ -32,38 +31,7 @@ const askMsMax = 10_000;
 const fileMsMax = 30_000;
 
 export const telegramChannel = defineChannel<TelegramAccountConfig>({
-  id: "telegram",
-  meta: { name: "Telegram", description: "A Telegram bot, by long polling or by webhook" },
-  capabilities: {
-    edits: true,
-    deletes: false,
-    reactions: true,
-    typing: true,
-    threads: true,
-    membership: true,
-    history: false,
-    media: true,
-    mentions: "structured",
-    replyAuthor: true,
-    botFlag: true,
-  },
-  textLimit: telegramTextLimit,
-  typingIntervalMs: 5_000,
-  accountSchema: telegramAccountSchema as z.ZodType<TelegramAccountConfig>,
-  setup: {
-    steps: [
-      "In Telegram, write /newbot to @BotFather, and choose a name and a user name.",
-      "Copy the token that it answers with.",
-    ],
-    fields: [
-      { name: "botToken", label: "Bot token", secret: "TELEGRAM_BOT_TOKEN", isOptional: false },
-      { name: "apiRoot", label: "Bot API server", secret: null, isOptional: true },
-    ],
-  },
-  local: false,
-  // Ids of people are positive. Supergroups and channels share one form.
-  chatKind: (id) =>
-    /^[1-9]\d*$/u.test(id) ? "direct" : /^-(?!100)\d+$/u.test(id) ? "group" : null,
+  ...telegramFacts,
   open(context) {
     const chats = chatsOf(context);
     const client = createTelegramClient(context.config, chats);

@@ -3,6 +3,7 @@
  * ================================
  */
 import { z } from "zod";
+import type { ChannelFacts } from "../../../domain/ports/index.ts";
 
 export interface TelegramAccountConfig {
   readonly botToken: string;
@@ -82,3 +83,42 @@ export const telegramAccountSchema = z.strictObject({
     .optional()
     .meta({ description: "Telegram posts its updates. Left out: polling." }),
 });
+
+/** UTF-16 units after entities parsing (Bot API: sendMessage.text). */
+export const telegramTextLimit = 4_096;
+
+/** All of the channel but what connects, which is loaded when an account needs it. */
+export const telegramFacts: ChannelFacts<TelegramAccountConfig> = {
+  id: "telegram",
+  meta: { name: "Telegram", description: "A Telegram bot, by long polling or by webhook" },
+  capabilities: {
+    edits: true,
+    deletes: false,
+    reactions: true,
+    typing: true,
+    threads: true,
+    membership: true,
+    history: false,
+    media: true,
+    mentions: "structured",
+    replyAuthor: true,
+    botFlag: true,
+  },
+  textLimit: telegramTextLimit,
+  typingIntervalMs: 5_000,
+  accountSchema: telegramAccountSchema as z.ZodType<TelegramAccountConfig>,
+  setup: {
+    steps: [
+      "In Telegram, write /newbot to @BotFather, and choose a name and a user name.",
+      "Copy the token that it answers with.",
+    ],
+    fields: [
+      { name: "botToken", label: "Bot token", secret: "TELEGRAM_BOT_TOKEN", isOptional: false },
+      { name: "apiRoot", label: "Bot API server", secret: null, isOptional: true },
+    ],
+  },
+  local: false,
+  // Ids of people are positive. Supergroups and channels share one form.
+  chatKind: (id) =>
+    /^[1-9]\d*$/u.test(id) ? "direct" : /^-(?!100)\d+$/u.test(id) ? "group" : null,
+};

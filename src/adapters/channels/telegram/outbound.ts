@@ -21,10 +21,9 @@ import { requireReplies } from "./business.ts";
 import { businessIn, GroupMigratedError, type TelegramChats } from "./chats.ts";
 import { sendChoices } from "./choices.ts";
 import { type TelegramClient, target } from "./client.ts";
+import { telegramTextLimit } from "./config.ts";
 import { replyingTo, sendFile } from "./outbound-media.ts";
 
-/** UTF-16 units after entities parsing (Bot API: sendMessage.text). */
-export const telegramTextLimit = 4_096;
 const askMsMax = 10_000;
 
 type Reply = { reply_parameters?: { message_id: number; allow_sending_without_reply: true } };

@@ -14,10 +14,11 @@ import { type Connection, connect } from "./connection.ts";
 import { Delivery } from "./delivery.ts";
 import { endError, loggedOutCode, notLinked, otherNumber, restartCode } from "./errors.ts";
 import { LinkedGroups } from "./groups.ts";
+import { jidOf } from "./jid.ts";
 import { type Baileys, loadBaileys } from "./library.ts";
 import type { LinkedLink } from "./live.ts";
 import type { Receiver } from "./normalise.ts";
-import { jidOf, LinkedPeople } from "./people.ts";
+import { LinkedPeople } from "./people.ts";
 import { LinkedStore } from "./store.ts";
 
 type Context = ChannelContext<LinkedAccountConfig>;

@@ -13,8 +13,9 @@ import { type Connection, type ConnectionEvents, connect } from "./connection.ts
 import { endError, loggedOutCode, otherNumber, restartCode } from "./errors.ts";
 import { folderOf, isLinked } from "./gateway.ts";
 import { LinkedGroups } from "./groups.ts";
+import { jidOf } from "./jid.ts";
 import { type Baileys, loadBaileys } from "./library.ts";
-import { jidOf, LinkedPeople } from "./people.ts";
+import { LinkedPeople } from "./people.ts";
 import { LinkedStore } from "./store.ts";
 
 type Context = Pick<ChannelContext<LinkedAccountConfig>, "clock" | "config" | "folder">;

@@ -11,9 +11,11 @@ import type { Inbound } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
 import { cut } from "../../../domain/sanitize.ts";
 import { verbatimIn } from "../shared/whatsapp-marks.ts";
+import { channelId } from "./config.ts";
 import { type Content, contentOf } from "./content.ts";
+import { groupServer, jidOf } from "./jid.ts";
 import type { Baileys } from "./library.ts";
-import { groupServer, jidOf, type LinkedPeople, userAddress } from "./people.ts";
+import { type LinkedPeople, userAddress } from "./people.ts";
 import {
   contentSchema,
   envelopeSchema,
@@ -21,8 +23,6 @@ import {
   type WireContext,
   type WireEnvelope,
 } from "./wire.ts";
-
-export const channelId = "whatsapp-linked";
 
 export interface Receiver {
   readonly account: string;

@@ -7,23 +7,8 @@
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../../../domain/limits.ts";
+import { jidOf, lidServer, numberServer } from "./jid.ts";
 import type { Heard, LinkedStore } from "./store.ts";
-
-const numberServer = "s.whatsapp.net";
-export const groupServer = "g.us";
-const lidServer = "lid";
-
-export interface Jid {
-  /** Without the device. */
-  readonly user: string;
-  readonly server: string;
-}
-
-/** An address of WhatsApp's, without the device: `15550109999:7@s.whatsapp.net`. */
-export function jidOf(address: string): Jid {
-  const [before = "", server = ""] = address.split("@");
-  return { user: before.split(/[:_]/)[0] ?? "", server };
-}
 
 export class LinkedPeople {
   /** The digits of the account's own number, and its lid. */

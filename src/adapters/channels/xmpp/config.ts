@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
+import type { ChannelFacts } from "../../../domain/ports/index.ts";
 
 export interface XmppAccountConfig {
   /** Without a resource, in small letters. */
@@ -94,3 +95,48 @@ export const xmppAccountSchema = z.strictObject({
       "After so long without a word, the server and each room are asked if they hear us.",
   }),
 });
+
+/** UTF-16 units of a message: XMPP has no limit, but a screen has. */
+export const xmppTextLimit = 4_000;
+
+/** All of the channel but what connects, which is loaded when an account needs it. */
+export const xmppFacts: ChannelFacts<XmppAccountConfig> = {
+  id: "xmpp",
+  meta: {
+    name: "XMPP",
+    description: "A bot on an XMPP (Jabber) server, in rooms and direct chats",
+  },
+  capabilities: {
+    edits: true,
+    deletes: true,
+    reactions: true,
+    typing: true,
+    threads: false,
+    membership: true,
+    history: false,
+    media: true,
+    mentions: "text",
+    replyAuthor: true,
+    botFlag: false,
+  },
+  textLimit: xmppTextLimit,
+  typingIntervalMs: 20_000,
+  accountSchema: xmppAccountSchema as z.ZodType<XmppAccountConfig>,
+  local: false,
+  setup: {
+    steps: [
+      "Install the client library beside earshot: npm install @xmpp/client@^0.14.0",
+      "Register an account for the bot on your server, with any XMPP client or prosodyctl adduser.",
+    ],
+    fields: [
+      {
+        name: "jid",
+        label: "Address of the bot, such as bot@example.org",
+        secret: null,
+        isOptional: false,
+      },
+      { name: "password", label: "Its password", secret: "XMPP_PASSWORD", isOptional: false },
+    ],
+  },
+  chatKind: (id) => (id.includes("/") ? "direct" : null),
+};

@@ -21,6 +21,7 @@ import { renderMarkdown } from "../shared/markdown.ts";
 import { splitRendered } from "../shared/rendering.ts";
 import { keyOf, type XmppChats, type XmppRoom } from "./chats.ts";
 import type { XmppConnection } from "./client.ts";
+import { xmppTextLimit } from "./config.ts";
 import { refusalOf, refused, XmppLostError, XmppRefusedError } from "./errors.ts";
 import type { XmppLink } from "./gateway.ts";
 import { bareOf, whoOf } from "./names.ts";
@@ -28,9 +29,6 @@ import { type Styled, styled } from "./rendering.ts";
 import { spaces } from "./spaces.ts";
 import { upload } from "./upload.ts";
 import { readMessage } from "./wire.ts";
-
-/** UTF-16 units of a message: XMPP has no limit, but a screen has. */
-export const xmppTextLimit = 4_000;
 
 /** Where a message goes. */
 interface Target {

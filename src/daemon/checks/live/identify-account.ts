@@ -22,6 +22,7 @@ export async function identifyAccount(
   stateDir?: string,
 ): Promise<ChannelIdentity | undefined> {
   const own = Object.entries(config).filter(([name]) => !Object.hasOwn(accountFields, name));
+  await definition.load?.();
   const opened = definition.open({
     accountId,
     config: definition.accountSchema.parse(Object.fromEntries(own)),

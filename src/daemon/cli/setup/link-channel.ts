@@ -73,6 +73,7 @@ async function link(platform: string, options: LinkOptions): Promise<void> {
       `Cannot link ${platform} ${options.account}: it is not in ${path}. First: earshot channels add ${platform}`,
     );
   const own = Object.entries(raw).filter(([name]) => !Object.hasOwn(accountFields, name));
+  await definition.load?.();
   const account = definition.open({
     accountId: options.account,
     config: definition.accountSchema.parse(Object.fromEntries(own)),

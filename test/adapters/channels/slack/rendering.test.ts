@@ -4,12 +4,9 @@
  */
 import { expect, test } from "vitest";
 import { renderMarkdown } from "../../../../src/adapters/channels/shared/markdown.ts";
+import { slackTextLimit } from "../../../../src/adapters/channels/slack/config.ts";
 import { emojiOf, reactionOf } from "../../../../src/adapters/channels/slack/emoji.ts";
-import {
-  fallbackOf,
-  messageOf,
-  slackTextLimit,
-} from "../../../../src/adapters/channels/slack/rendering.ts";
+import { fallbackOf, messageOf } from "../../../../src/adapters/channels/slack/rendering.ts";
 import { blocksText, readText } from "../../../../src/adapters/channels/slack/text.ts";
 
 const blockOf = (markdown: string) => messageOf(renderMarkdown(markdown)).blocks[0]?.elements;
