@@ -190,7 +190,7 @@ export class Redactor {
     if (field === "judge" && isPlain(value)) return judgeOf(value);
     if (!isPlain(value)) {
       const isId = typeof value === "string" && ["id", "guildId", "teamId"].includes(field);
-      return isId && value !== "*" ? this.#scoped(value) : value;
+      return isId ? this.#scoped(value) : value;
     }
     const isList = field === "allowFrom" || field === "identityLinks";
     const named = {

@@ -58,6 +58,16 @@ describe("pseudonyms", () => {
     expect(none.word("ab")).toMatch(/^[a-z]{2}$/u);
   });
 
+  test("are no name of ours, no command and no word that decides", () => {
+    expect(new Pseudonyms("k", () => false).word("ab")).toBe("yy");
+    const named = (name: string) =>
+      texts("k", scenarioConfig({ agents: { list: [{ id: "main", name }] } }));
+    expect(named("yy").id("ab")).not.toBe("yy");
+    expect(named("hgq").id("wordsthatarelong")).not.toContain("hgq");
+    for (const letter of "abcdefghijklmnopqrstuvwxyz")
+      expect(["t", "v"]).not.toContain(texts().id(letter));
+  });
+
   test("are found under lower case of the same length", () => {
     expect(lowered("ÀB")).toBe("àb");
     expect(lowered("İB")).toBe("İb");
@@ -68,7 +78,10 @@ describe("of a text", () => {
   test.each([
     ["halt", "halt"],
     [" HALT! ", " HALT! "],
+    ["please, halt", "please, halt"],
     ["fresh start", "fresh start"],
+    [" fresh start\n", " fresh start\n"],
+    ["HALT\nnow", `HALT\n${other("now")}`],
     ["  Fresh start, please", `  Fresh start, ${other("please")}`],
     ["a fresh start", other("a", "fresh", "start")],
     ["freshen", other("freshen")],
@@ -200,7 +213,7 @@ describe("of a line", () => {
       t: 0,
       label: { key: made, id: id("m1"), expected: "engage" },
     });
-    const judged = { key, id: "m1", engage: true, confidence: 1, why: "lunch, stop" };
+    const judged = { key, id: "m1", failed: "timeout", confidence: 1, why: "lunch, stop" };
     expect(redact({ t: 0, judge: judged })).toEqual({
       t: 0,
       judge: { ...judged, key: made, id: id("m1"), why: id("lunch, stop") },
@@ -365,6 +378,9 @@ describe("of a config", () => {
         },
       ],
     });
+    expect(made({ bindings: [{ match: { teamId: "s", id: 5 } }] })).toEqual({
+      bindings: [{ match: { teamId: id("s"), id: 5 } }],
+    });
     expect(made({ bindings: "x" })).toEqual({ bindings: [] });
     expect(made({ broadcast: { strategy: "parallel", kitchen: ["main"] } })).toEqual({
       broadcast: { strategy: "parallel", [id("kitchen")]: ["main"] },
@@ -401,7 +417,7 @@ describe("of a config", () => {
     expect(made({ engagement: { judge } })).toEqual({
       engagement: { judge: { kind: "module", module: "redacted", minConfidence: 0.7 } },
     });
-    expect(made({ engagement: { judge: { kind: "agent" } } })).toEqual({
+    expect(made({ engagement: { judge: { kind: "agent" } } })).toStrictEqual({
       engagement: { judge: { kind: "module", module: "redacted" } },
     });
     expect(made({ engagement: { judge: false } })).toEqual({ engagement: { judge: false } });

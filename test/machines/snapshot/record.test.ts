@@ -170,6 +170,50 @@ const fields: readonly (readonly [Partial<ConversationContext>, Record<string, u
     },
   ],
   [
+    {
+      participants: [{ id: "bob", name: "bob", isBot: false, lastSeenAt: base }],
+      buffer: {
+        entries: [
+          { seq: 1, id: "a", at: base + 1, author: "ann", self: false },
+          { seq: 2, id: "b", at: base + 2, author: "us", self: true },
+          { seq: 3, id: "c", at: base + 3, author: "ann", self: false, editSeq: 9 },
+          {
+            seq: 5,
+            id: "e",
+            at: base + 4,
+            author: "ann",
+            self: false,
+            asked: { route, media: false, group: null, gist: "" },
+          },
+        ],
+        dropped: 0,
+      },
+      notes: [
+        { seq: 1, id: "a", at: base + 5 },
+        { seq: 2, id: "b", at: base + 6, was: { seq: 1 } },
+        { seq: 3, id: "c", at: base + 7, was: { seq: 1, editSeq: 2 } },
+      ],
+    },
+    {
+      z: base,
+      p: [["bob", 0]],
+      b: [
+        [
+          [1, "a", 1, "ann"],
+          [2, "b", 2, "us", 1],
+          [3, "c", 3, "ann", 0, 9],
+          [5, "e", 4, "ann", 0, 0, [route, 0, null, ""]],
+        ],
+        0,
+      ],
+      nt: [
+        [1, "a", 5],
+        [2, "b", 6, 1],
+        [3, "c", 7, 1, 2],
+      ],
+    },
+  ],
+  [
     { seeded: true, introduced: true, abortedLastRun: true },
     { s: 1, x: 1, a: 1 },
   ],
