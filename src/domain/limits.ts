@@ -117,8 +117,8 @@ export const limits = {
   transcriptLinesMax: 2_000,
   /** The request to write down what lasts, as configured. */
   memoryFlushUnitsMax: 4_096,
-  /** UTF-16 units of transcripts cached in memory, over all sessions. */
-  transcriptUnitsCachedMax: 33_554_432,
+  /** Bytes of memory for lines of transcripts, over all sessions; as many again for what agents see of them. */
+  transcriptBytesCachedMax: 33_554_432,
   /** Conversations of one host whose agent answers with another model than it was asked for. */
   fallbacksKnownMax: 1_000,
   /** Turns whose input is kept for `earshot prompt`, and the UTF-16 units of all of them. */

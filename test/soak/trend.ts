@@ -4,7 +4,7 @@
  * The median of the last third of what follows the warm-up is compared with that of its first third. What
  * has a limit is flat between them, whatever went up and down meanwhile. What is kept by design grows by so
  * many bytes an answer or a message and no more: transcripts (on disk, and in memory up to
- * `transcriptUnitsCachedMax`), and the log, which others rotate. `slack` is what a flat quantity varies by;
+ * `transcriptBytesCachedMax`), and the log, which others rotate. `slack` is what a flat quantity varies by;
  * in a longer run more messages share it, so smaller leaks are found: 1 MB in an hour at 100 messages/s is 3
  * bytes a message.
  */

@@ -119,8 +119,8 @@ export interface RuntimePorts {
    * @default true
    */
   readonly housekeeping?: boolean;
-  /** UTF-16 units of transcripts cached in memory. @default 33,554,432 */
-  readonly transcriptUnitsMax?: number;
+  /** Bytes of memory for cached lines of transcripts. @default 33,554,432 */
+  readonly transcriptBytesMax?: number;
   /** Live stream extras (channel, chat, author, system lines, deltas). @default true */
   readonly live?: boolean;
   /** Publish `prompt` lines. @default false */

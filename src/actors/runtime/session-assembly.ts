@@ -35,7 +35,7 @@ export function createSessionParts(ports: SessionPartsPorts): SessionParts {
   const cfg = () => configs.version();
   const sessionIndex = createSessionIndex({ clock, log, store, files });
   const sessions = createSessions({ store, journal, ids, onBegan: sessionIndex.changed });
-  const tails = createTranscriptCache(store, ports.transcriptUnitsMax);
+  const tails = createTranscriptCache(store, ports.transcriptBytesMax);
   const toFiles = createTranscriptFiles({ clock, log, store, files, onHealth });
   const projection: TranscriptFiles = {
     ...toFiles,

@@ -1,12 +1,13 @@
 /**
  * The part of a transcript that the next turn gets, in memory for recently active sessions, so that
  * a long conversation is not read from the store with every turn. It follows the commits: every
- * line is added when it is durable. Bounded by total text length; the rest is read from the store.
+ * line is added when it is durable. Bounded by the memory that it takes; the rest is read from the store.
  */
 import { LRUCache } from "lru-cache";
 import { limits } from "../../domain/limits.ts";
 import type { Store } from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
+import { bytesOfText } from "../util/cache-size.ts";
 
 /** The summary line, and the lines after it. */
 export interface Past {
@@ -24,21 +25,21 @@ export interface TranscriptCache {
 interface CachedTranscript {
   mark: TranscriptLine | null;
   lines: TranscriptLine[];
-  units: number;
+  bytes: number;
 }
 
-/** Cost of a line beyond its text. */
-const lineUnits = 200;
-const sizeOf = ({ text }: TranscriptLine) => text.length + lineUnits;
+/** Bytes of a line beyond its text, as measured: its ids, its author, the object; of a new one fewer. */
+const lineBytes = 500;
+const sizeOf = ({ text }: TranscriptLine) => bytesOfText(text) + lineBytes;
 
-/** `unitsMax` bounds the length of all texts. */
+/** `bytesMax` bounds the memory of all lines. */
 export function createTranscriptCache(
   store: Pick<Store, "transcript" | "transcriptMark">,
-  unitsMax: number = limits.transcriptUnitsCachedMax,
+  bytesMax: number = limits.transcriptBytesCachedMax,
 ): TranscriptCache {
   const tails = new LRUCache<string, CachedTranscript>({
-    maxSize: unitsMax,
-    sizeCalculation: ({ units }) => Math.max(1, units),
+    maxSize: bytesMax,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   });
   /** Lines that became durable while their session was being loaded. */
   const meanwhile = new Map<string, TranscriptLine[]>();
@@ -51,11 +52,11 @@ export function createTranscriptCache(
     const limit = limits.transcriptLinesMax;
     const found = await store.transcript({ sessionId, after, limit, newest: true });
     const lines = found.filter(({ covers }) => covers === undefined);
-    const units = [...lines, ...(mark === null ? [] : [mark])].map(sizeOf);
+    const bytes = [...lines, ...(mark === null ? [] : [mark])].map(sizeOf);
     const tail: CachedTranscript = {
       mark,
       lines,
-      units: units.reduce((sum, size) => sum + size, 0),
+      bytes: bytes.reduce((sum, size) => sum + size, 0),
     };
     for (const line of late) put(tail, line);
     if (meanwhile.get(sessionId) === late) meanwhile.delete(sessionId);
@@ -90,13 +91,13 @@ function put(tail: CachedTranscript, line: TranscriptLine): void {
     const left = tail.lines.filter(({ id }) => id > covers);
     tail.mark = line;
     tail.lines = left;
-    tail.units = [line, ...left].reduce((sum, line) => sum + sizeOf(line), 0);
+    tail.bytes = [line, ...left].reduce((sum, line) => sum + sizeOf(line), 0);
     return;
   }
   if (line.id <= (tail.lines.at(-1)?.id ?? 0)) return;
   tail.lines.push(line);
-  tail.units += sizeOf(line);
+  tail.bytes += sizeOf(line);
   if (tail.lines.length <= limits.transcriptLinesMax) return;
   const [first] = tail.lines.splice(0, 1);
-  tail.units -= first === undefined ? 0 : sizeOf(first);
+  tail.bytes -= first === undefined ? 0 : sizeOf(first);
 }

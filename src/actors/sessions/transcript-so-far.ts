@@ -8,6 +8,7 @@ import { limits } from "../../domain/limits.ts";
 import type { TranscriptEntry } from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
 import { noteText } from "../protocol/batch-encoding.ts";
+import { bytesOfText } from "../util/cache-size.ts";
 import type { Past } from "./transcript-cache.ts";
 import { appendLines, estimateEntries, type Joining, unsentIn } from "./transcript-view.ts";
 
@@ -38,18 +39,21 @@ interface Kept {
   settled: number;
   tokens: number;
   text: string;
+  /** Bytes of memory. */
+  bytes: number;
 }
 
-/** What an empty one takes of the bound. */
-const keptUnits = 1_000;
+/** What an empty one takes, and an entry beside its part of the text; as measured. */
+const keptBytes = 1_000;
+const entryBytes = 400;
 
-/** `unitsMax` bounds the length of all texts. */
+/** `bytesMax` bounds the memory of all of them. */
 export function createTranscriptsSoFar(
-  unitsMax: number = limits.transcriptUnitsCachedMax,
+  bytesMax: number = limits.transcriptBytesCachedMax,
 ): TranscriptsSoFar {
   const known = new LRUCache<string, Kept>({
-    maxSize: unitsMax,
-    sizeCalculation: ({ text }) => text.length + keptUnits,
+    maxSize: bytesMax,
+    sizeCalculation: ({ bytes }) => bytes,
   });
 
   return {
@@ -84,6 +88,7 @@ function begin({ mark, lines }: Past, named: boolean): Kept {
     settled: 0,
     tokens: 0,
     text: "",
+    bytes: keptBytes,
   };
   if (mark !== null) appendLines(kept.joining, [mark], { named });
   return kept;
@@ -107,6 +112,8 @@ function extend(kept: Kept, { lines }: Past): void {
   for (; kept.settled < joining.entries.length - 1; kept.settled += 1) {
     const entry = joining.entries[kept.settled] as TranscriptEntry;
     kept.tokens += estimateEntries([entry]);
-    kept.text += `${kept.settled === 0 ? "" : ","}${JSON.stringify(entry)}`;
+    const text = `${kept.settled === 0 ? "" : ","}${JSON.stringify(entry)}`;
+    kept.text += text;
+    kept.bytes += bytesOfText(text) + entryBytes;
   }
 }

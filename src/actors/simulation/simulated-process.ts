@@ -24,7 +24,7 @@ import { createRuntime } from "../runtime/runtime.ts";
  * Reads of its store are fast: a larger cache of transcripts gains little, and long replays have
  * many.
  */
-const transcriptUnitsMax = 2_097_152;
+const transcriptBytesMax = 2_097_152;
 
 export interface SimulatedProcess {
   readonly runtime: Runtime;
@@ -96,7 +96,7 @@ export function startProcess(
     }),
     workers: 0,
     housekeeping: false,
-    transcriptUnitsMax,
+    transcriptBytesMax,
     live: false,
   });
   return {

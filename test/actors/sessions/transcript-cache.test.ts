@@ -32,7 +32,7 @@ const line = (id: number, sessionId: string): TranscriptLine => ({
 
 test("sessions that grow line by line stay within the bound of all texts", async () => {
   const kept = store();
-  const tails = createTranscriptCache(kept, 20_000);
+  const tails = createTranscriptCache(kept, 26_000);
   const sessions = Array.from({ length: 10 }, (_, n) => `s${n}`);
   for (const sessionId of sessions) await tails.read(sessionId);
   let id = 0;
@@ -45,7 +45,7 @@ test("sessions that grow line by line stay within the bound of all texts", async
   kept.read.length = 0;
   for (const sessionId of [...sessions].reverse())
     expect((await tails.read(sessionId)).lines).toHaveLength(5);
-  // Five lines of a thousand units each: at most four of the ten fit, the last one surely.
+  // Five lines of 1,300 bytes each: at most four of the ten fit, the last one surely.
   expect(kept.read.length).toBeGreaterThanOrEqual(6);
   expect(kept.read).not.toContain("s9");
 });

@@ -40,8 +40,8 @@ const crossed = (transcript: readonly TranscriptEntry[]) => {
 
 property([turns, fc.constantFrom(0, 1_500, 1_000_000)])(
   "a transcript extended turn by turn is the one made of all lines",
-  (all, unitsMax) => {
-    const views = createTranscriptsSoFar(1 + unitsMax);
+  (all, bytesMax) => {
+    const views = createTranscriptsSoFar(1 + bytesMax);
     const pasts = new Map<string, { mark: TranscriptLine | null; lines: TranscriptLine[] }>();
     let id = 0;
     for (const [n, { said, covers, session, named, now }] of all.entries()) {

@@ -1,0 +1,58 @@
+/** What the caches of transcripts count is what they hold in memory. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { createTranscriptCache } from "../../../src/actors/sessions/transcript-cache.ts";
+import { createTranscriptsSoFar } from "../../../src/actors/sessions/transcript-so-far.ts";
+import { openTemporaryStore } from "../../../src/adapters/stores/sqlite-store.ts";
+import type { TranscriptLine } from "../../../src/domain/session.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+const held = () => {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+};
+
+const [sessions, linesEach, bytesMax] = [30, 250, 2_000_000];
+const everywhere = Array.from(
+  { length: sessions },
+  (_, n) => `0198c2f4-1111-2222-3333-${n + 1e11}`,
+);
+
+async function filled(letter: string) {
+  const store = openTemporaryStore();
+  for (const [conv, sessionId] of everywhere.entries()) {
+    const line = (n: number): TranscriptLine => {
+      const id = conv * linesEach + n + 1;
+      const text = `${letter.repeat(200)} ${id}`;
+      const author = { id: `u${n % 5}`, name: "Ann" };
+      const role = n % 2 === 0 ? "user" : "assistant";
+      const turnId = `0198c2f4-1111-2222-4444-${id + 1e11}`;
+      return { id, sessionId, at: id, turnId, role, text, author, messageId: `m${id}` };
+    };
+    const lines = Array.from({ length: linesEach }, (_, n) => line(n));
+    await store.commit(lines.map((one) => ({ kind: "transcript", conv, line: one })));
+  }
+  return store;
+}
+
+test.each(["x", "ж"])("as lines, and as agents see them, where people write %s", async (letter) => {
+  const store = await filled(letter);
+  const empty = held();
+  const lines = createTranscriptCache(store, bytesMax);
+  for (const sessionId of everywhere) await lines.read(sessionId);
+  const withLines = held();
+  const soFar = createTranscriptsSoFar(bytesMax);
+  for (const sessionId of everywhere)
+    soFar.of(sessionId, await lines.read(sessionId), false, ["u0", "u1"]);
+  const withBoth = held();
+  // More than fits was read, so both are full; a session that goes makes place for the next.
+  expect((withLines - empty) / bytesMax).toBeGreaterThan(0.6);
+  expect((withLines - empty) / bytesMax).toBeLessThan(1.6);
+  expect((withBoth - withLines) / bytesMax).toBeGreaterThan(0.6);
+  expect((withBoth - withLines) / bytesMax).toBeLessThan(1.6);
+  expect((await lines.read(everywhere[0] as string)).lines).toHaveLength(linesEach);
+  expect(soFar.of("another", { mark: null, lines: [] }, false, []).entries).toEqual([]);
+  await store.close();
+});
