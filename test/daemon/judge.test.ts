@@ -12,7 +12,8 @@ import { startJudgeServer } from "../support/servers/judge.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
 const patience = { timeout: 10_000, interval: 20 };
-const key = "agent:main:webhook:group:kitchen";
+const keyOf = (room: string) => `agent:main:webhook:group:${room}`;
+const key = keyOf("kitchen");
 
 type Daemon = Awaited<ReturnType<typeof startDaemon>>;
 const opened: { stop(): Promise<void> }[] = [];
@@ -24,6 +25,8 @@ interface Room {
   readonly daemon: Daemon;
   readonly stateDir: string;
   ask(path: string): Promise<unknown>;
+  /** Says who is in another room of the daemon. */
+  enter(room: string): Promise<unknown>;
   say(id: string, text: string, more?: object): Promise<string>;
   sent(): Promise<readonly string[]>;
   why(id: string): Promise<Why>;
@@ -36,7 +39,11 @@ const echo = `export default async function* (turn) {
   yield { type: "text", text: "Scout: " + turn.said };
 }`;
 
-async function openRoom(judge: object, more: object = {}, stateDir = newFolder()): Promise<Room> {
+async function openRoom(
+  judge: object | null,
+  more: object = {},
+  stateDir = newFolder(),
+): Promise<Room> {
   writeFileSync(join(stateDir, "echo.mjs"), echo);
   const config = {
     agents: { list: [{ ...agent, driver: { kind: "module", module: "./echo.mjs" } }] },
@@ -50,17 +57,18 @@ async function openRoom(judge: object, more: object = {}, stateDir = newFolder()
   opened.push({ stop: async () => void (await daemon.stop({ drainMs: 0 })) });
   const headers = { authorization: `Bearer ${daemon.token}`, "content-type": "application/json" };
   const ask = async (path: string) => (await fetch(`${daemon.base}${path}`, { headers })).json();
-  const membership = { channel: "webhook", chat: { id: "kitchen", kind: "group" }, humans: 3 };
-  await daemon.runtime.ingest("webhook", "default", [
-    {
-      type: "membership",
-      membership: { ...membership, account: "default", thread: null, bots: 0, truncated: true },
-    } as never,
-  ]);
+  const enter = (id: string) => {
+    const membership = { channel: "webhook", chat: { id, kind: "group" }, humans: 3 };
+    const more = { account: "default", thread: null, bots: 0, truncated: true };
+    const event = { type: "membership", membership: { ...membership, ...more } };
+    return daemon.runtime.ingest("webhook", "default", [event as never]);
+  };
+  await enter("kitchen");
   return {
     daemon,
     stateDir,
     ask,
+    enter,
     async say(id, text, extra = {}) {
       const author = { id: "bo", name: "Bo" };
       const chat = { id: "kitchen", kind: "group" };
@@ -96,6 +104,34 @@ const answering = (answer: object) =>
 
 const yes = { engage: true, confidence: 0.9, why: "Bo asks for a table" };
 
+/** The line that is said in a room of `leavesObserved`. */
+const lineOf = (index: number) => `can somebody book a table for ${index + 2}?`;
+
+/** One room for each judge, with the result that its question is counted under. */
+async function leavesObserved(cases: readonly (readonly [string, object])[]): Promise<void> {
+  const conversations = Object.fromEntries(
+    cases.map(([, judge], index) => {
+      const own = { ...judge, perMinuteMax: 20 };
+      return [keyOf(`room${index}`), { engagement: { judge: own } }];
+    }),
+  );
+  const room = await openRoom(null, { conversations });
+  for (const [index, [result, judge]] of cases.entries()) {
+    const what = `${result}: ${JSON.stringify(judge)}`;
+    const chat = { id: `room${index}`, kind: "group" };
+    const id = `m${index}`;
+    const { [result]: before = 0 } = await room.results();
+    await room.enter(chat.id);
+    expect(await room.say(id, lineOf(index), { chat }), what).toBe("observe judge");
+    await expect.poll(room.results, { ...patience, message: what }).toMatchObject({
+      [result]: before + 1,
+    });
+    const judgement = async () => (await room.why(id)).judgement;
+    await expect.poll(judgement, { ...patience, message: what }).toMatchObject({ engaged: false });
+  }
+  expect(await room.sent()).toEqual([]);
+}
+
 describe("a program", () => {
   test("gets the question as JSON, and its answer starts the turn", async () => {
     const script = `
@@ -119,27 +155,22 @@ describe("a program", () => {
       confidence: 1,
       why: "Scout|You book tables.|Bo|can somebody book a table?|0",
     });
-    expect((await room.why("m1")).judgement).toMatchObject({ engage: false, engaged: false });
+    const weather = async () => (await room.why("m1")).judgement;
+    await expect.poll(weather, patience).toMatchObject({ engage: false, engaged: false });
     expect(await room.results()).toMatchObject({ engage: 1, observe: 1 });
   });
 
-  test.each([
-    ["late", "setTimeout(() => {}, 60_000)", { timeoutMs: 300 }],
-    ["error", "process.exit(3)", {}],
-    ["ill-formed", "process.stdin.resume()", {}],
-    ["ill-formed", answering({ engage: "yes", confidence: 1 }), {}],
-    ["ill-formed", answering({ engage: true, confidence: 7 }), {}],
-    ["error", "process.stdin.resume(); console.log('engage! {')", {}],
-    ["unsure", answering({ ...yes, confidence: 0.59 }), {}],
-    ["observe", answering({ ...yes, engage: false }), {}],
-  ] as const)("leaves the line observed: %s", async (result, script, more) => {
-    const room = await openRoom(command(script, more));
-    await room.say("m1", "can somebody book a table?");
-    await expect.poll(room.results, patience).toMatchObject({ [result]: 1 });
-    const judgement = async () => (await room.why("m1")).judgement;
-    await expect.poll(judgement, patience).toMatchObject({ engaged: false });
-    expect(await room.sent()).toEqual([]);
-  });
+  test("that is late, fails, answers badly, is unsure or says no leaves the line observed", () =>
+    leavesObserved([
+      ["late", command("setTimeout(() => {}, 60_000)", { timeoutMs: 300 })],
+      ["error", command("process.exit(3)")],
+      ["ill-formed", command("process.stdin.resume()")],
+      ["ill-formed", command(answering({ engage: "yes", confidence: 1 }))],
+      ["ill-formed", command(answering({ engage: true, confidence: 7 }))],
+      ["error", command("process.stdin.resume(); console.log('engage! {')")],
+      ["unsure", command(answering({ ...yes, confidence: 0.59 }))],
+      ["observe", command(answering({ ...yes, engage: false }))],
+    ]));
 
   test("that speaks, reacts or calls tools is heard by nobody", async () => {
     const events = [
@@ -294,10 +325,10 @@ test("a module judges as well", async () => {
 });
 
 describe("a web service", () => {
+  const secret = "sixteen letters at least";
   const asked = async (more: object = {}) => {
     const server = await startJudgeServer();
     opened.push({ stop: () => server.close() });
-    const secret = "sixteen letters at least";
     const judge = { kind: "webhook", url: server.url, secret, minConfidence: 0.6, ...more };
     return { server, room: await openRoom(judge) };
   };
@@ -316,22 +347,24 @@ describe("a web service", () => {
     expect(judgement).toMatchObject({ engage: true, engaged: true, why: yes.why });
   });
 
-  test.each([
-    ["observe", { ...yes, engage: false }, {}],
-    ["unsure", { ...yes, confidence: 0.5 }, {}],
-    ["ill-formed", { text: "I am in your room now", ...yes, confidence: "very" }, {}],
-    ["ill-formed", { events: [{ type: "text", text: "hello room" }] }, {}],
-    ["ill-formed", 204, {}],
-    ["error", 500, {}],
-    ["error", 302, {}],
-    ["late", null, { timeoutMs: 300 }],
-  ] as const)("leaves the line observed: %s, %j", async (result, reply, more) => {
-    const { server, room } = await asked(more);
-    if (reply !== null) server.answer(line, reply);
-    await room.say("m1", line);
-    await expect.poll(room.results, patience).toMatchObject({ [result]: 1 });
-    const judgement = async () => (await room.why("m1")).judgement;
-    await expect.poll(judgement, patience).toMatchObject({ engaged: false });
-    expect(await room.sent()).toEqual([]);
+  test("that says no, is unsure, late, answers badly or fails leaves the line observed", async () => {
+    const server = await startJudgeServer();
+    opened.push({ stop: () => server.close() });
+    const cases = [
+      ["observe", { ...yes, engage: false }],
+      ["unsure", { ...yes, confidence: 0.5 }],
+      ["ill-formed", { text: "I am in your room now", ...yes, confidence: "very" }],
+      ["ill-formed", { events: [{ type: "text", text: "hello room" }] }],
+      ["ill-formed", 204],
+      ["error", 500],
+      ["error", 302],
+      ["late", null],
+    ] as const;
+    for (const [index, [, reply]] of cases.entries())
+      if (reply !== null) server.answer(lineOf(index), reply);
+    const judge = { kind: "webhook", url: server.url, secret, minConfidence: 0.6 };
+    await leavesObserved(
+      cases.map(([result]) => [result, result === "late" ? { ...judge, timeoutMs: 300 } : judge]),
+    );
   });
 });
