@@ -142,19 +142,22 @@ describe("acp driver", () => {
     expect(noted().filter((line) => "initialize" in line)).toHaveLength(1);
   });
 
-  test.each([
-    ["deny", "ask", { outcome: "selected", optionId: "no" }],
-    ["allow", "ask", { outcome: "selected", optionId: "yes" }],
-    ["deny", "ask only-yes", { outcome: "cancelled" }],
-    ["allowlist", "ask read", { outcome: "selected", optionId: "yes" }],
-    ["allowlist", "ask execute", { outcome: "selected", optionId: "no" }],
-    ["allowlist", "ask", { outcome: "selected", optionId: "no" }],
-  ])("answers a request for permission by policy: %s, %s", async (permissions, act, outcome) => {
-    const agent = await open("", { permissions });
-    expect(JSON.parse(spoken(await collect(agent, reported(act))))).toEqual(outcome);
-  });
+  const chosen = (optionId: string) => ({ outcome: "selected", optionId });
 
   test.each([
+    ["deny", { ask: chosen("no"), "ask only-yes": { outcome: "cancelled" } }],
+    ["allow", { ask: chosen("yes") }],
+    ["allowlist", { "ask read": chosen("yes"), "ask execute": chosen("no"), ask: chosen("no") }],
+  ])("answers requests for permission by policy: %s", async (permissions, outcomes) => {
+    const agent = await open("", { permissions });
+    for (const [act, outcome] of Object.entries(outcomes))
+      expect(
+        JSON.parse(spoken(await collect(agent, reported(act, { sessionKey: act })))),
+        act,
+      ).toEqual(outcome);
+  });
+
+  const sessions = [
     ["full, from owners", { exec: { security: "full" }, owned: true }, null, "yes"],
     ["full, from others", { exec: { security: "full" }, owned: false }, "deny", "no"],
     ["a list that misses", { exec: { security: "allowlist" }, owned: true }, null, "no"],
@@ -164,19 +167,24 @@ describe("acp driver", () => {
     ["elevated", { elevated: "full", owned: true }, null, "yes"],
     ["elevated, asked", { elevated: "ask" }, "once", "yes"],
     ["elevated, refused", { elevated: "ask" }, "deny", "no"],
-  ] as const)("answers as the session says: %s", async (_, said, owner, optionId) => {
-    const asked: object[] = [];
-    const over: Partial<AgentTurn> = {
-      permissions: { ...defaultPermissionPolicy, ...said },
-      askOwner: async (request) => {
-        asked.push(request);
-        return owner ?? "deny";
-      },
-    };
+  ] as const;
+
+  test("answers each time as the session says then", async () => {
     const agent = await open();
-    const answer = JSON.parse(spoken(await collect(agent, reported("ask execute", over))));
-    expect(answer).toEqual({ outcome: "selected", optionId });
-    expect(asked).toEqual(owner === null ? [] : [{ kind: "execute", title: "rm -rf" }]);
+    for (const [name, said, owner, optionId] of sessions) {
+      const asked: object[] = [];
+      const over: Partial<AgentTurn> = {
+        sessionKey: name,
+        permissions: { ...defaultPermissionPolicy, ...said },
+        askOwner: async (request) => {
+          asked.push(request);
+          return owner ?? "deny";
+        },
+      };
+      const answer = JSON.parse(spoken(await collect(agent, reported("ask execute", over))));
+      expect(answer, name).toEqual(chosen(optionId));
+      expect(asked, name).toEqual(owner === null ? [] : [{ kind: "execute", title: "rm -rf" }]);
+    }
   });
 
   test("allows nothing more once its turn was stopped while an owner was asked", async () => {
