@@ -66,7 +66,7 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
       expect(await loadedBytes(page, rig.pagesDir)).toBeLessThan(64_000);
       expect(await readFocusOrder(page)).toEqual({ unseen: [], missed: [], rounds: 2 });
       expect(await lookAll(page, panes)).toEqual([]);
-      await page.context().close();
+      await page.close();
     });
 
   test("what a page keeps when its connection is lost", async () => {

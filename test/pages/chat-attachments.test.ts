@@ -11,9 +11,9 @@ import { builtPages } from "../support/built/files.ts";
 import { type DaemonProcess, startProcess } from "../support/daemon/daemon-process.ts";
 import { violations } from "../support/pages/axe.ts";
 import {
-  closeContexts,
+  closeTabs,
   haveChromium,
-  openPage,
+  openTab,
   type PageOptions,
   sharedChromium,
 } from "../support/pages/chromium.ts";
@@ -54,10 +54,10 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
   });
 
   // What is not looked at goes on drawing all that the others say.
-  afterEach(closeContexts);
+  afterEach(closeTabs);
 
   async function open(options: PageOptions = {}) {
-    const opened = await openPage(browser, options);
+    const opened = await openTab(browser, options);
     await opened.page.goto(daemon.page.href.replace("/#", "/chat#"));
     await opened.page.getByText("Live", { exact: true }).waitFor();
     return opened;
@@ -364,7 +364,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
   test.each(["before", "after"] as const)(
     "a file is no less kept because nobody answers just now, %s its line is taken",
     async (moment) => {
-      const { page } = await openPage(browser);
+      const { page } = await openTab(browser);
       const taken = await holdTakenFrame(page);
       await page.goto(daemon.page.href.replace("/#", "/chat#"));
       await page.getByText("Connected", { exact: true }).waitFor();

@@ -6,12 +6,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtPages } from "../support/built/files.ts";
 import { aside, createLiveDaemon, group, type LiveDaemon } from "../support/daemon/live-daemon.ts";
-import {
-  closeContexts,
-  haveChromium,
-  openPage,
-  sharedChromium,
-} from "../support/pages/chromium.ts";
+import { closeTabs, haveChromium, openTab, sharedChromium } from "../support/pages/chromium.ts";
 
 const evil = `<img src=x onerror="owned=1">\n\u202egnp.exe`;
 
@@ -25,7 +20,7 @@ describe.skipIf(!haveChromium)("files in the Room page", () => {
     await daemon.start();
   }, 120_000);
   afterAll(async () => {
-    await closeContexts();
+    await closeTabs();
     await daemon?.close();
   });
 
@@ -42,7 +37,7 @@ describe.skipIf(!haveChromium)("files in the Room page", () => {
         { id: "p3", kind: "file", name: evil, url: "https://files.example/secret" },
       ],
     });
-    const { page, wrong } = await openPage(browser, { width: 390, height: 844 });
+    const { page, wrong } = await openTab(browser, { width: 390, height: 844 });
     const key = "agent:main:webhook:group:Harbour";
     await page.goto(daemon.address(`/room/${encodeURIComponent(key)}`));
     const row = page.locator(".msg", { hasText: "from the hike" });

@@ -7,9 +7,9 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { builtPages } from "../support/built/files.ts";
 import {
-  closeContexts,
+  closeTabs,
   haveChromium,
-  openPage,
+  openTab,
   type PageOptions,
   sharedChromium,
 } from "../support/pages/chromium.ts";
@@ -34,7 +34,7 @@ describe.skipIf(!haveChromium)("a room of thousands of lines", () => {
   let wrong: string[] = [];
 
   async function open(options: PageOptions = {}): Promise<void> {
-    const opened = await openPage(browser, options);
+    const opened = await openTab(browser, options);
     ({ page, wrong } = opened);
     await page.addInitScript(watchShifts);
     await page.goto(room.address);
@@ -48,14 +48,14 @@ describe.skipIf(!haveChromium)("a room of thousands of lines", () => {
     await room.say(lineCount);
   });
   afterAll(async () => {
-    await closeContexts();
+    await closeTabs();
     await room?.close();
   });
   afterEach(async () => {
     expect(wrong).toEqual([]);
     // Nothing was pushed away by something else while nobody had a hand in it.
     expect(await page.evaluate("shifts")).toEqual([]);
-    await page.context().close();
+    await page.close();
   });
 
   const box = () => page.locator(".talk-scroll");

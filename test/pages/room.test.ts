@@ -19,12 +19,7 @@ import {
   viewOf,
   writeRoomConfig,
 } from "../support/daemon/room-daemon.ts";
-import {
-  closeContexts,
-  haveChromium,
-  openPage,
-  sharedChromium,
-} from "../support/pages/chromium.ts";
+import { closeTabs, haveChromium, openTab, sharedChromium } from "../support/pages/chromium.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
 const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 60_000 });
@@ -90,7 +85,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
       { steps: [{ text: "Staging runs 212, " }, { waitMs: 30_000 }, { text: "as it seems." }] },
     ]);
     [, browser] = await Promise.all([start(0), sharedChromium()]);
-    ({ page, wrong } = await openPage(browser));
+    ({ page, wrong } = await openTab(browser));
     // Seen as it comes in, not only afterwards.
     const [first] = lines;
     expect(await say(daemon, first[0], first[1], first[2], first[3])).toBe(first[4]);
@@ -103,7 +98,7 @@ describe.skipIf(!haveChromium)("the Room page on a real daemon", () => {
     }
   });
   afterAll(async () => {
-    await closeContexts();
+    await closeTabs();
     if (child?.exitCode === null) {
       child.kill("SIGKILL");
       await once(child, "close");
@@ -324,7 +319,7 @@ describe.skipIf(!haveChromium)("a room that is not there", () => {
       ...quiet,
     });
     const browser = await sharedChromium();
-    const { page, wrong } = await openPage(browser, { width: 390, height: 844 });
+    const { page, wrong } = await openTab(browser, { width: 390, height: 844 });
     await page.goto(`${daemon.base}/room/${encodeURIComponent(roomKey)}#token=${daemon.token}`);
     await page.getByText("No messages here yet").waitFor();
     await say(daemon, "m1", "ann", "anyone here?\u001b[2J\u202e <b>bold</b> ".repeat(2_000));
@@ -339,7 +334,7 @@ describe.skipIf(!haveChromium)("a room that is not there", () => {
     const wide = await page.locator("html").evaluate((element) => element.scrollWidth);
     expect(wide).toBe(390);
     expect(wrong.filter((text) => !text.includes("404"))).toEqual([]);
-    await page.context().close();
+    await page.close();
     await daemon.stop({ drainMs: 0 });
     rmSync(stateDir, { recursive: true, force: true });
   });

@@ -7,12 +7,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { builtPages } from "../support/built/files.ts";
 import { aside, createLiveDaemon, group, type LiveDaemon } from "../support/daemon/live-daemon.ts";
-import {
-  closeContexts,
-  haveChromium,
-  openPage,
-  sharedChromium,
-} from "../support/pages/chromium.ts";
+import { closeTabs, haveChromium, openTab, sharedChromium } from "../support/pages/chromium.ts";
 
 const count = 600;
 const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 60_000 });
@@ -36,16 +31,16 @@ describe.skipIf(!haveChromium)("the Rooms page, scrolled", () => {
     );
   });
   afterAll(async () => {
-    await closeContexts();
+    await closeTabs();
     await daemon?.close();
   });
   afterEach(async () => {
-    await Promise.all(browser.contexts().map((context) => context.close()));
+    await closeTabs();
     expect(wrong).toEqual([]);
   });
 
   async function open(): Promise<Page> {
-    const opened = await openPage(browser);
+    const opened = await openTab(browser);
     wrong = opened.wrong;
     await opened.page.goto(daemon.address("/"));
     await opened.page.locator(".room .name").first().waitFor();

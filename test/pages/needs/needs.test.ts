@@ -51,7 +51,7 @@ describe.skipIf(!haveChromium)("needs you", () => {
     for (const path of ["/chat", "/replay", "/health", "/"]) {
       const page = await open(daemon, path);
       await tab(page, /^Health\s+1\s+thing needs you$/).waitFor();
-      await page.context().close();
+      await page.close();
     }
     const page = await open(daemon, "/");
     await page.getByText("Messages arrive, but 1 group is not allowed yet.").waitFor();
@@ -131,7 +131,7 @@ describe.skipIf(!haveChromium)("needs you", () => {
         });
       await page.keyboard.press("Enter");
       await show.waitFor();
-      await page.context().close();
+      await page.close();
     }
   });
 

@@ -1,9 +1,15 @@
 /**
- * Chromium for tests of the pages: one browser for all test files of a process, a fresh context a
- * test. Where the binary is missing the tests are skipped with one plain line.
+ * Chromium for tests of the pages: one browser for all test files of a process, and one process in it that
+ * draws all pages. Where the binary is missing the tests are skipped with one plain line.
  */
 import { existsSync } from "node:fs";
-import { type Browser, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type CDPSession,
+  chromium,
+  type Page,
+} from "playwright-core";
 
 /** Debian's packages; the first is the same browser without windows, and takes half the time. */
 const packaged = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
@@ -18,23 +24,40 @@ let shared: Promise<Browser> | null = null;
 
 /**
  * The browser of this process. It ends with the process; what a test file opened in it is closed
- * by `closeContexts` when the file ends.
+ * by `closeTabs` when the file ends.
  */
 export async function sharedChromium(): Promise<Browser> {
-  shared ??= startChromium();
+  shared ??= startChromium(["--renderer-process-limit=1"]);
   if ((await shared).isConnected()) return shared;
-  shared = startChromium();
-  return shared;
+  shared = null;
+  return sharedChromium();
 }
 
-/** Closes every page that is open in the browser of this process. */
-export async function closeContexts(): Promise<void> {
+/** One context a browser, with an empty page that keeps the process alive in which its pages are drawn. */
+const contexts = new WeakMap<Browser, Promise<CDPSession>>();
+
+async function startContext(browser: Browser): Promise<CDPSession> {
+  const context = await browser.newContext();
+  context.setDefaultTimeout(60_000);
+  return context.newCDPSession(await context.newPage());
+}
+
+/** Closes every tab of the browser of this process. */
+export async function closeTabs(): Promise<void> {
   const browser = await shared;
-  await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+  for (const context of browser?.contexts() ?? []) {
+    await Promise.all(
+      context
+        .pages()
+        .slice(1)
+        .map((page) => page.close()),
+    );
+    await context.clearPermissions();
+  }
 }
 
 /** Starts it without a window and without talking to anyone but us. */
-export function startChromium(): Promise<Browser> {
+export function startChromium(args: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: binary,
     args: [
@@ -46,6 +69,7 @@ export function startChromium(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      ...args,
     ],
   });
 }
@@ -66,15 +90,33 @@ export interface PageOptions {
 }
 
 /** Opens an empty page in a context of its own. */
-export async function openPage(browser: Browser, options: PageOptions = {}): Promise<WatchedPage> {
-  const { width = 1440, height = 900, colorScheme = "light", reducedMotion = "reduce" } = options;
-  const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme,
-    reducedMotion,
-  });
+export async function openPage(browser: Browser): Promise<WatchedPage> {
+  const viewport = { width: 1440, height: 900 };
+  const context = await browser.newContext({ viewport, reducedMotion: "reduce" });
   context.setDefaultTimeout(60_000);
+  return watched(await context.newPage());
+}
+
+/**
+ * Opens an empty page beside the others of a browser: a process of its own for each would cost as much
+ * as most of what is looked at in it. What earlier pages have stored is cleared once none of them is open.
+ */
+export async function openTab(browser: Browser, options: PageOptions = {}): Promise<WatchedPage> {
+  const { width = 1440, height = 900, colorScheme = "light", reducedMotion = "reduce" } = options;
+  const started = contexts.get(browser) ?? startContext(browser);
+  contexts.set(browser, started);
+  const session = await started;
+  const [context] = browser.contexts() as [BrowserContext];
+  const storageTypes = "local_storage,indexeddb,cache_storage,service_workers";
+  if (context.pages().length === 1)
+    await session.send("Storage.clearDataForOrigin", { origin: "*", storageTypes });
   const page = await context.newPage();
+  await page.setViewportSize({ width, height });
+  await page.emulateMedia({ colorScheme, reducedMotion });
+  return watched(page);
+}
+
+function watched(page: Page): WatchedPage {
   const wrong: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "error") wrong.push(message.text());

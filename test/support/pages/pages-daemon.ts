@@ -15,8 +15,8 @@ import {
   type LiveDaemonOptions,
 } from "../daemon/live-daemon.ts";
 import {
-  closeContexts,
-  openPage,
+  closeTabs,
+  openTab,
   type PageOptions,
   sharedChromium,
   type WatchedPage,
@@ -41,7 +41,7 @@ export interface PagesRig {
   closing(close: () => Promise<unknown>): void;
   /** From now to the end of the test, lines of the console with this word are part of it. */
   forgive(word: string): void;
-  /** Opens an address in a context of its own. */
+  /** Opens an address in a page of its own. */
   open(address: string, options?: PageOptions): Promise<Page>;
 }
 
@@ -58,7 +58,7 @@ export function createPagesRig({ forgiven = [], kept = false }: PagesRigOptions 
   /** How many pages were open when the test began. */
   let before = 0;
   const closePages = (from: number) =>
-    Promise.all(opened.splice(from).map(({ page }) => page.context().close()));
+    Promise.all(opened.splice(from).map(({ page }) => page.close()));
   const leave = async () => {
     await closePages(0);
     await Promise.all(toClose.splice(0).map((close) => close()));
@@ -81,7 +81,7 @@ export function createPagesRig({ forgiven = [], kept = false }: PagesRigOptions 
   });
   afterAll(async () => {
     await leave();
-    await closeContexts();
+    await closeTabs();
   });
   return {
     pagesDir: builtPages,
@@ -100,7 +100,7 @@ export function createPagesRig({ forgiven = [], kept = false }: PagesRigOptions 
       forgivenNow.push(word);
     },
     async open(address, options = {}) {
-      const one = await openPage(running(), options);
+      const one = await openTab(running(), options);
       opened.push(one);
       await one.page.goto(address);
       return one.page;
