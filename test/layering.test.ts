@@ -69,7 +69,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
       "daemon/replay",
       "daemon/what-if",
     ],
-    ...["daemon/quality", "daemon/needs", "daemon/setup"],
+    ...["daemon/quality", "daemon/needs", "daemon/setup", "daemon/engine"],
     ...[
       "daemon/api/routes",
       "daemon/api/routes/unasked",
@@ -103,7 +103,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   machines: ["domain"],
   actors: ["domain", "machines"],
   adapters: ["domain"],
-  daemon: ["domain", "machines", "actors", "adapters"],
+  daemon: ["domain", "machines", "actors", "adapters", "engines"],
   engines: ["domain", "machines", "actors"],
   // Beside the daemon: it is given to one as any other channel.
   bridges: ["domain", "adapters"],

@@ -30,6 +30,7 @@ import type { LoadedPlugins } from "./config/plugins.ts";
 import type { Registry } from "./config/registry.ts";
 import type { SkillRegistry } from "./config/skills.ts";
 import type { ConfigChanges } from "./config-edit/changes.ts";
+import { createEngine, withEngine } from "./engine/engine.ts";
 import { createInspector, type Inspector } from "./inspector/inspector.ts";
 import { createNeeds, type Needs } from "./needs/needs.ts";
 import { logReader } from "./observability/event-log.ts";
@@ -141,7 +142,8 @@ export function composeServices(ports: ServicePorts): Services {
     inspect: (order) => runtime.inspect(order),
     uninspect: (reader) => runtime.uninspect(reader),
   });
-  const runtime: Runtime = createRuntime({
+  const engine = createEngine({ clock, log, config, events, runtime: () => own });
+  const own: RuntimePorts = {
     ...runtimePorts(ports),
     ids,
     media,
@@ -157,7 +159,8 @@ export function composeServices(ports: ServicePorts): Services {
     directory: connections.directory,
     events,
     onInspect: inspector.report,
-  });
+  };
+  const runtime: Runtime = engine === null ? createRuntime(own) : withEngine(own, engine);
   const webchat = webchatOf(ports, ids, events, runtime);
   registry.show(webchat);
   const speech = createSpeech({

@@ -331,7 +331,7 @@ export const limits = {
   engineCallMsMax: 30_000,
   /** Events that wait on a node for their conversation's call; more are refused. */
   engineInboxEventsMax: 4_096,
-  /** The latest events of a conversation by which an engine recognises one that comes again. */
+  /** The latest events by which an inbox recognises one that comes again; the journal recognises older ones. */
   engineSeenMax: 1_024,
   /** A node that holds leases of connections says so this often. */
   leaseBeatMs: 2_000,
@@ -344,4 +344,12 @@ export const limits = {
   leaseWaitMs: 30_000,
   leaseAccountsMax: 1_000,
   leaseNodesMax: 100,
+  /** How often an active conversation is looked at: does it rest? */
+  engineLookMs: 250,
+  /** A conversation that has been quiet for this long, and has nothing due within it, is stored and left. */
+  engineRestMs: 2_000,
+  /** Journal rows that are kept together; a change of one stores them all. */
+  engineRowsTogether: 16,
+  /** How long a call may be silent before Restate takes its node for stuck: a turn may last. */
+  engineSilenceMsMax: 86_400_000,
 } as const;

@@ -2,13 +2,15 @@
  * The process that is killed: a real runtime on a real SQLite file. Platform and agent live in the
  * parent and are reached over the IPC channel, so what they saw survives the crash. With
  * EARSHOT_CRASH_AT the process kills itself at the n-th passing of a named point, with
- * EARSHOT_CRASH_WORKERS its conversations live in worker threads, and with EARSHOT_CRASH_RELAY
- * several agents share each room and answer one after the other.
+ * EARSHOT_CRASH_WORKERS its conversations live in worker threads, with EARSHOT_CRASH_RELAY
+ * several agents share each room and answer one after the other, and with EARSHOT_CRASH_ENGINE (a
+ * config section) it is a node of an engine.
  */
 
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BroadcastChannel } from "node:worker_threads";
+import type { RuntimePorts } from "../../src/actors/protocol/runtime.ts";
 import { createRuntimeEvents } from "../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../src/actors/runtime/runtime.ts";
 import { createSessionFiles } from "../../src/adapters/files/session-files.ts";
@@ -17,6 +19,7 @@ import { lockStateDir } from "../../src/adapters/stores/state-lock.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import { sha256 } from "../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../src/adapters/system/ids.ts";
+import { createEngine, withEngine } from "../../src/daemon/engine/engine.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
 import { readyDirectory } from "../support/runtime/ready-directory.ts";
@@ -66,7 +69,14 @@ const send = async ({
 }) => ({
   messageIds: [await ask("send", id, text, route.chat.id)],
 });
-const runtime = createRuntime({
+const config = scenarioConfig({
+  ...crashConfig,
+  ...(process.env.EARSHOT_CRASH_RELAY === "1" ? relayConfig : {}),
+  ...(process.env.EARSHOT_CRASH_ENGINE === undefined
+    ? {}
+    : { engine: JSON.parse(process.env.EARSHOT_CRASH_ENGINE) }),
+});
+const ports: RuntimePorts = {
   clock,
   ids: createIds(),
   random: createRandom(),
@@ -77,17 +87,17 @@ const runtime = createRuntime({
   },
   store,
   sessionFiles: createSessionFiles((agentId) => join(folder, "agents", agentId)),
-  config: scenarioConfig({
-    ...crashConfig,
-    ...(process.env.EARSHOT_CRASH_RELAY === "1" ? relayConfig : {}),
-  }),
+  config,
   drivers: new Map([["parent", parentDriver(askAgent)]]),
   directory: readyDirectory(send),
   events: createRuntimeEvents(() => undefined),
   workers: Number(process.env.EARSHOT_CRASH_WORKERS ?? 0),
   hostModule: pathToFileURL(join(import.meta.dirname, "crash-agents.js")).href,
   onPoint,
-});
+};
+const { log, events } = ports;
+const engine = createEngine({ clock, log, config: () => config, events, runtime: () => ports });
+const runtime = engine === null ? createRuntime(ports) : withEngine(ports, engine);
 
 process.on("message", (message: ToChild) => {
   if (message.type === "answer") {
@@ -114,7 +124,8 @@ async function reportBusy(): Promise<void> {
   const isSettled = await Promise.race([runtime.settled().then(() => true), later(5_000)]);
   const [runs, rows] = await Promise.all([store.runs(), store.outboxOpen()]);
   const open = rows.filter(({ state }) => state !== "in-doubt");
-  notify({ type: "busy", count: runs.length + open.length + (isSettled ? 0 : 1) });
+  const active = engine?.active() ?? 0;
+  notify({ type: "busy", count: runs.length + open.length + active + (isSettled ? 0 : 1) });
 }
 
 const later = (ms: number) =>

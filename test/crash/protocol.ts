@@ -1,4 +1,5 @@
 /** What the crash tests' parent and child say to each other. */
+import type { ChildProcess } from "node:child_process";
 import type { InboundInput } from "../../src/domain/message.ts";
 
 export type ToChild =
@@ -21,6 +22,19 @@ export type FromChild =
       readonly chat: string;
     }
   | { readonly type: "log"; readonly event: string; readonly fields: Record<string, unknown> };
+
+/** How much the process knows of that is not over. */
+export function askBusy(child: ChildProcess): Promise<number> {
+  return new Promise((done) => {
+    const hear = (message: FromChild) => {
+      if (message.type !== "busy") return;
+      child.off("message", hear);
+      done(message.count);
+    };
+    child.on("message", hear);
+    child.send({ type: "busy" } satisfies ToChild);
+  });
+}
 
 /** The broadcast channel between a worker thread's agent and the main thread. */
 export const agentCalls = "earshot-crash-agent";

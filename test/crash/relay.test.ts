@@ -12,8 +12,8 @@ import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { builtFile } from "../support/built/files.ts";
 import { rounds } from "../support/rounds.ts";
-import { type FromChild, relayAgents, relayRooms, type ToChild } from "./protocol.ts";
-import { askBusy, chance } from "./world.ts";
+import { askBusy, type FromChild, relayAgents, relayRooms, type ToChild } from "./protocol.ts";
+import { chance } from "./world.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const kills = rounds(3, 6);

@@ -5,25 +5,12 @@
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { builtFile } from "../support/built/files.ts";
-import type { FromChild, ToChild } from "./protocol.ts";
+import { askBusy, type FromChild, type ToChild } from "./protocol.ts";
 import { standsInFile } from "./transcripts.ts";
 
 const rooms = 6;
 /** On a loaded machine a turn may take seconds; what takes longer than this is stuck. */
 const stuckMs = 60_000;
-
-/** How much the process knows of that is not over. */
-export function askBusy(child: ChildProcess): Promise<number> {
-  return new Promise((done) => {
-    const hear = (message: FromChild) => {
-      if (message.type !== "busy") return;
-      child.off("message", hear);
-      done(message.count);
-    };
-    child.on("message", hear);
-    child.send({ type: "busy" } satisfies ToChild);
-  });
-}
 
 /** A small seeded source of chance (mulberry32). */
 export function chance(seed: number): () => number {

@@ -110,6 +110,14 @@ export interface RuntimeEvents {
   add(listener: RuntimeListener): () => void;
 }
 
+/** A listener that repeats everything to another emitter. */
+export function relayTo({ emit }: Pick<RuntimeEvents, "emit">): RuntimeListener {
+  const to = emit as Record<EventName, ((...args: unknown[]) => void) | undefined>;
+  return Object.fromEntries(
+    names.map((name) => [name, (...args: unknown[]) => to[name]?.(...args)]),
+  );
+}
+
 /** The emitter of one runtime. */
 export function createRuntimeEvents(log: Log, ...first: readonly RuntimeListener[]): RuntimeEvents {
   const listeners: RuntimeListener[] = [];

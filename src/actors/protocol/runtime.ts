@@ -31,9 +31,10 @@ import type {
 } from "../../domain/ports/index.ts";
 import type { Session, SessionPatch, SessionUsage } from "../../domain/session.ts";
 import type { FailingAgent } from "../../domain/stream.ts";
-import type { JudgeAnswered } from "../../machines/events/events.ts";
+import type { JournalEvent, JudgeAnswered } from "../../machines/events/events.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
+import type { ConversationName, EventIdentity, NewEvent } from "./event-codec.ts";
 import type { AgentJudgeDay } from "./judges.ts";
 import type { RoomOperator } from "./room-actions.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
@@ -110,6 +111,11 @@ export interface RuntimePorts {
   readonly media?: MediaService;
   /** Files that agents send. Absent: there are none. */
   readonly outgoing?: OutgoingFiles;
+  /**
+   * Carries events to their conversations where an engine steps them. Resolves, once they are durable, to a
+   * number for each; 0: the conversation has it already. @default they are stepped here
+   */
+  readonly forward?: (events: readonly NewEvent[]) => Promise<readonly number[]>;
   /** Reports everything that happens, once, in order. */
   readonly events: RuntimeEvents;
   /** 0: everything in-process. */
@@ -119,6 +125,8 @@ export interface RuntimePorts {
    * @default true
    */
   readonly housekeeping?: boolean;
+  /** Whether schedules and heartbeats start here. @default true */
+  readonly wakes?: boolean;
   /** Bytes of memory for cached lines of transcripts. @default 33,554,432 */
   readonly transcriptBytesMax?: number;
   /** Live stream extras (channel, chat, author, system lines, deltas). @default true */
@@ -244,6 +252,13 @@ export interface SessionFilter {
   readonly limit: number;
 }
 
+/** An event of a conversation that was admitted by another runtime. */
+export interface AdmittedEvent {
+  readonly name: ConversationName;
+  readonly event: JournalEvent;
+  readonly identity: EventIdentity;
+}
+
 export interface Runtime extends RoomOperator {
   /** Opens the journal, recovers, starts hosts. Resolves when messages are accepted. */
   start(): Promise<void>;
@@ -261,6 +276,8 @@ export interface Runtime extends RoomOperator {
     events: readonly ChannelEvent[],
     options?: IngestOptions,
   ): Promise<IngestOutcome[]>;
+  /** Takes events that were admitted elsewhere, in order; a copy is recognised. Resolves when they are stored. */
+  deliver(events: readonly AdmittedEvent[]): Promise<void>;
   /** Simulations: what the judge of a conversation answered when it was recorded. */
   judged(answer: RecordedAnswer): Promise<void>;
   /**

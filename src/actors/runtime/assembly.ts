@@ -22,6 +22,7 @@ import { forSiblings } from "../ingress/sibling-agents.ts";
 import { createCheckpointer } from "../journal/checkpointer.ts";
 import { type Configs, openConfigs } from "../journal/config-versions.ts";
 import { createDeadlines } from "../journal/deadlines.ts";
+import { createForwardingJournal } from "../journal/forwarding-journal.ts";
 import { createJournal, type Journal } from "../journal/journal.ts";
 import { loadActivation } from "../journal/load-conversation.ts";
 import { createQuarantine, readQuarantine } from "../journal/quarantine.ts";
@@ -92,7 +93,7 @@ class Assembly {
     const { store, directory, clock, log, scheduler = eventLoop } = ports;
     const startGate = createStartGate(() => this.parts.supervisor);
     const { events } = ports;
-    const journal = createJournal({
+    const own = createJournal({
       clock,
       log,
       store,
@@ -102,6 +103,7 @@ class Assembly {
       scheduler,
       events,
     });
+    const journal = ports.forward === undefined ? own : createForwardingJournal(own, ports.forward);
     const { random, digest } = ports;
     const access = openAccessStore(accessEntries, { clock, random, digest, journal, configs });
     const sessions = createSessionParts({

@@ -8,6 +8,7 @@ import type { OutboxRow } from "../../domain/ports/index.ts";
 import { within } from "../../domain/ports/within.ts";
 import { createIngress } from "../ingress/ingress.ts";
 import { findUnapplied, occupySlots, recoverRuns } from "../journal/recovery.ts";
+import { newEvent } from "../protocol/event-codec.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
 import { whyMessage } from "../recording/explain-message.ts";
 import { eventLoop, nextTurn } from "../util/scheduling.ts";
@@ -78,8 +79,10 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     for (const deadline of deadlines) timers.set(deadline);
     await unlessStoreFails([parts.projection], sending);
     repairTranscripts(parts);
-    heartbeats.start();
-    parts.schedules.start();
+    if (ports.wakes !== false) {
+      heartbeats.start();
+      parts.schedules.start();
+    }
     if (ports.housekeeping !== false) {
       checkpointer.start();
       parts.media.start();
@@ -191,6 +194,13 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     async ingest(channel, account, events, options) {
       opened();
       return (ingress as NonNullable<typeof ingress>).ingest(channel, account, events, options);
+    },
+    async deliver(events) {
+      const { journal, configs } = opened();
+      const made = events.map(({ name, event, identity }) =>
+        newEvent(name, configs.version(), event, identity),
+      );
+      if (made.length > 0) await journal.append(made, [], "ordered");
     },
     ...operator,
     access: () => opened().access,

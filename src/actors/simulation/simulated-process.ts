@@ -13,12 +13,12 @@ import type {
   Random,
   Scheduler,
   Store,
-  TimerHandle,
 } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import type { OutboundDirectory, Runtime } from "../protocol/runtime.ts";
 import { createRuntimeEvents } from "../protocol/runtime-events.ts";
 import { createRuntime } from "../runtime/runtime.ts";
+import { createEndingClock } from "../util/ending-clock.ts";
 
 /**
  * Reads of its store are fast: a larger cache of transcripts gains little, and long replays have
@@ -54,25 +54,7 @@ export function startProcess(
   options: SimulatedProcessOptions,
 ): SimulatedProcess {
   let alive = true;
-  const timers = new Set<TimerHandle>();
-  const ownClock: Clock = {
-    now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
-    setTimer(at, fire) {
-      if (!alive) return { at };
-      const timer = clock.setTimer(at, () => {
-        timers.delete(timer);
-        if (alive) fire();
-      });
-      timers.add(timer);
-      return timer;
-    },
-    setLimit: (ms, fire) => ownClock.setTimer(clock.now() + ms, fire),
-    clearTimer(timer) {
-      timers.delete(timer);
-      clock.clearTimer(timer);
-    },
-  };
+  const ownClock = createEndingClock(clock);
   const ownStore: Store = Object.create(store, {
     commit: {
       value: (writes: Parameters<Store["commit"]>[0]) =>
@@ -104,8 +86,7 @@ export function startProcess(
     isBroken: () => isBroken,
     async kill() {
       alive = false;
-      for (const timer of timers) clock.clearTimer(timer);
-      timers.clear();
+      ownClock.end();
       await runtime.stop();
     },
   };

@@ -14,12 +14,15 @@ import type {
   AccessRow,
   ConversationRow,
   EventRow,
+  KeptRow,
+  KeptStore,
   OutboxRow,
   OutboxState,
   RunRow,
   Store,
 } from "../../domain/ports/index.ts";
 import { createConversationCount } from "./conversation-count.ts";
+import { fillRows, watchRows } from "./kept-rows.ts";
 import { createRecent } from "./recent-events.ts";
 import {
   checkedConversation,
@@ -114,12 +117,29 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
  * temporary files, so memory stays flat however long a simulation is.
  */
 export function openTemporaryStore(): Store {
+  const database = openTemporary();
+  database.exec("BEGIN");
+  return createStore(database, temporary);
+}
+
+/**
+ * The same with rows that an engine keeps, and with what changes of them.
+ * @throws EarshotError EAR_RECORD_INVALID when a version with other tables has written them.
+ */
+export function openKeptStore(rows: readonly KeptRow[]): KeptStore {
+  const database = openTemporary();
+  fillRows(database, rows);
+  const changes = watchRows(database);
+  database.exec("BEGIN");
+  return { ...createStore(database, temporary), changes };
+}
+
+function openTemporary(): Database {
   const { DatabaseSync } = loadDriver();
   const database = new DatabaseSync("");
   database.exec(temporaryPragmas);
   migrate(database, "a temporary database");
-  database.exec("BEGIN");
-  return createStore(database, temporary);
+  return database;
 }
 
 /** Refuses a link, or another user's file, at the journal's path. */

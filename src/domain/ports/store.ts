@@ -391,3 +391,17 @@ export type SessionReads = Pick<
   | "newestSessions"
   | "usageByAgent"
 >;
+
+/** A row of a table of a store whose rows something else keeps, under the names of its columns. */
+export interface KeptRow {
+  readonly table: string;
+  /** Its name in its table: a JSON array. */
+  readonly id: string;
+  /** Null: it is deleted. */
+  readonly row: Readonly<Record<string, string | number | null>> | null;
+}
+
+export interface KeptStore extends Store {
+  /** The rows that have changed since the last call, as they are now. */
+  changes(): readonly KeptRow[];
+}

@@ -7,21 +7,21 @@
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import { conversationService, type OfferedEvent, type Stepped, steppedSchema } from "./wire.ts";
+import { inboxService, type OfferedEvent, putAnswerSchema } from "./wire.ts";
 
 export interface Inbox {
   /**
-   * Resolves to what became of the event, once that is durable.
+   * Resolves once the event is durable, to whether it is new.
    * @throws EarshotError EAR_STORE_FAILED: Restate cannot be reached or does not answer in time, and it is not
    * known whether the event was stored. It may be offered again: it is recognised.
    * @throws EarshotError EAR_INGRESS_FULL: too many wait for this conversation.
    */
-  offer(key: string, event: OfferedEvent): Promise<Stepped[number]>;
+  offer(key: string, event: OfferedEvent): Promise<boolean>;
 }
 
 interface Waiting {
   readonly event: OfferedEvent;
-  readonly resolve: (result: Stepped[number]) => void;
+  readonly resolve: (isNew: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -33,15 +33,14 @@ export function createInbox(ingress: string, callMsMax: number = limits.engineCa
   /** What waits for each conversation that has a call under way. */
   const queues = new Map<string, Waiting[]>();
 
-  const url = (key: string) => `${ingress}/${conversationService}/${encodeURIComponent(key)}/step`;
+  const url = (key: string) => `${ingress}/${inboxService}/${encodeURIComponent(key)}/put`;
 
   async function carry(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
       const batch = queue.splice(0, limits.engineBatchEventsMax);
       try {
         const results = await call(url(key), batch, callMsMax);
-        for (const [place, { resolve }] of batch.entries())
-          resolve(results[place] as Stepped[number]);
+        for (const [place, { resolve }] of batch.entries()) resolve(results[place] === true);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
@@ -71,9 +70,13 @@ export function createInbox(ingress: string, callMsMax: number = limits.engineCa
   };
 }
 
-async function call(url: string, batch: readonly Waiting[], msMax: number): Promise<Stepped> {
+async function call(
+  url: string,
+  batch: readonly Waiting[],
+  msMax: number,
+): Promise<readonly boolean[]> {
   const failed = (why: string, cause?: unknown) =>
-    new EarshotError("EAR_STORE_FAILED", `Cannot step a conversation at ${url}: ${why}.`, {
+    new EarshotError("EAR_STORE_FAILED", `Cannot reach a conversation at ${url}: ${why}.`, {
       cause,
     });
   let answer: Response;
@@ -94,7 +97,7 @@ async function call(url: string, batch: readonly Waiting[], msMax: number): Prom
     throw failed(why, cause);
   }
   if (!answer.ok) throw failed(`Restate answers ${answer.status} (${text.slice(0, 200)})`);
-  const results = steppedSchema.parse(JSON.parse(text));
+  const results = putAnswerSchema.parse(JSON.parse(text));
   if (results.length !== batch.length)
     throw failed(`${batch.length} events were sent and ${results.length} answered`);
   return results;

@@ -9,11 +9,12 @@ import { once } from "node:events";
 import { createServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { EarshotError } from "../../domain/errors.ts";
-import { type ConversationPorts, conversationObject } from "./conversation-object.ts";
+import { type Activation, type ActivationPorts, activate } from "./activation.ts";
 import { leaseObject } from "./leases/object.ts";
+import { conversationObject, inboxObject, type ObjectPorts, type Sdk } from "./objects.ts";
 import { provideResolvers } from "./polyfill.ts";
 
-export interface NodeOptions extends ConversationPorts {
+export interface NodeOptions extends ActivationPorts {
   /** Gets what the SDK has to say of calls, such as why one is made again. */
   readonly onSaid: (line: {
     readonly level: string;
@@ -38,13 +39,51 @@ export interface RestateNode {
   close(): Promise<void>;
 }
 
-/** Loads the SDK and listens. @throws EarshotError EAR_PORT_TAKEN */
+/** @throws EarshotError EAR_CONFIG_INVALID when the package is not installed. */
+async function loadSdk(): Promise<Sdk> {
+  provideResolvers();
+  try {
+    return await import("@restatedev/restate-sdk");
+  } catch (cause) {
+    if ((cause as { code?: unknown } | null)?.code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw new EarshotError(
+      "EAR_CONFIG_INVALID",
+      "Cannot run conversations on Restate (engine.kind): its SDK is not installed. " +
+        "Run npm install @restatedev/restate-sdk beside earshot, or set engine.kind to pool.",
+      { cause },
+    );
+  }
+}
+
+/** Loads the SDK and listens. @throws EarshotError EAR_PORT_TAKEN, EAR_CONFIG_INVALID */
 export async function openNode(options: NodeOptions): Promise<RestateNode> {
   const { onSaid, host = "127.0.0.1", port = 0, identityKeys = [] } = options;
-  provideResolvers();
-  const sdk = await import("@restatedev/restate-sdk");
+  /** What is active here, with its ends. */
+  const active = new Set<Activation>();
+  const ends = new Set<Promise<void>>();
+  const activateHere: ObjectPorts["activate"] = (key, rows) => {
+    const activation = activate(key, rows, options);
+    active.add(activation);
+    return {
+      ...activation,
+      end() {
+        active.delete(activation);
+        const end = activation.end().finally(() => ends.delete(end));
+        ends.add(end);
+        return end;
+      },
+    };
+  };
+  const sdk = await loadSdk();
   const handler = sdk.createEndpointHandler({
-    services: [conversationObject(sdk, options), leaseObject(sdk)],
+    services: [
+      inboxObject(sdk),
+      conversationObject(sdk, {
+        clock: options.clock,
+        activate: activateHere,
+      }),
+      leaseObject(sdk),
+    ],
     identityKeys: [...identityKeys],
     logger: ({ level, replaying, context }, message: unknown) => {
       if (!replaying)
@@ -78,6 +117,7 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
       server.close();
       for (const session of sessions) session.destroy();
       await closed;
+      await Promise.all([...ends, ...[...active].map((activation) => activation.end())]);
     },
   };
 }

@@ -55,6 +55,7 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     abortTurn: async () => false,
     disengage: async () => undefined,
     act: async () => ({ refused: "unknown" }),
+    deliver: async () => undefined,
     judged: async () => undefined,
     label: async () => "unknown",
     prompts: () => [],

@@ -1,71 +1,102 @@
-/** A node for tests: the real objects, with the settings of an empty config and what is performed handed to the test. */
-import { planStep } from "../../../src/actors/effects/effect-planner.ts";
-import { settingsFor } from "../../../src/actors/host/conversation-settings.ts";
-import type { HostStep } from "../../../src/actors/protocol/host-protocol.ts";
-import { parseConfig } from "../../../src/domain/config/index.ts";
-import type { ConversationSettings } from "../../../src/domain/settings.ts";
-import type { KeptWrite } from "../../../src/engines/restate/advance.ts";
-import type { Performance } from "../../../src/engines/restate/conversation-object.ts";
+/** Nodes in the process of a test. */
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
+import { createRuntime } from "../../../src/actors/runtime/runtime.ts";
+import { createScriptedDriver } from "../../../src/adapters/agents/scripted/driver.ts";
+import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
+import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
+import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
+import { scenarioConfig } from "../../../src/domain/config/index.ts";
+import type { AgentDriver, Log } from "../../../src/domain/ports/index.ts";
 import { type NodeOptions, openNode, type RestateNode } from "../../../src/engines/restate/node.ts";
+import { readyDirectory } from "../runtime/ready-directory.ts";
 
-const config = parseConfig({});
-export const settingsOfNode = (key: string): ConversationSettings => settingsFor(config, key, 1);
-
-/** The rows that the runtime plans, of the kinds that the object keeps. */
-export function keptRows(
-  steps: readonly HostStep[],
-  settings: (key: string) => ConversationSettings = settingsOfNode,
-): readonly KeptWrite[] {
-  const plan = {
-    sessions: {
-      ofTurn: () => undefined,
-      forget: () => undefined,
-      number: (line: object) => ({ ...line, id: 1 }),
-      opening: (who: object) => ({ ...who, kind: "session", op: "open", sessionId: "s" }),
+/** A node for tests of what it serves besides conversations. */
+export const openTestNode = (options: Partial<NodeOptions> = {}): Promise<RestateNode> =>
+  openNode({
+    clock: createSystemClock(),
+    log: () => undefined,
+    open: openKeptStore,
+    create: () => {
+      throw new Error("no conversation is active in this test");
     },
-    agentOf: () => "main",
-    unwritten: new Map(),
-    commands: new Map(),
-    settings,
-    directory: { outbound: () => null },
-  } as unknown as Parameters<typeof planStep>[1];
-  return steps
-    .flatMap((step) => planStep(step, plan).writes)
-    .flatMap((write) =>
-      write.kind === "deadline" || write.kind === "outbox" || write.kind === "run" ? [write] : [],
-    );
-}
-
-interface TestNode extends RestateNode {
-  /** What was performed, in order. */
-  readonly performed: Performance[];
-  /** How often it was asked to step. */
-  steps(): number;
-}
-
-export async function openTestNode(
-  options: Partial<NodeOptions> & { readonly now?: () => number } = {},
-  settings: (key: string) => ConversationSettings = settingsOfNode,
-): Promise<TestNode> {
-  const performed: Performance[] = [];
-  let steps = 0;
-  const { now = Date.now, perform, ...more } = options;
-  const node = await openNode({
-    settings,
-    plan: (done) => keptRows(done, settings),
-    clock: {
-      now: () => {
-        steps += 1;
-        return now();
-      },
-    },
-    cfg: () => 1,
     onSaid: () => undefined,
-    ...more,
-    perform: async (performance) => {
-      performed.push(performance);
-      await perform?.(performance);
+    ...options,
+  });
+
+export interface TalkingNode extends RestateNode {
+  /** Resolves when the conversation has been active, and is not any more. */
+  rested(key: string): Promise<void>;
+  /** Resolves when so many texts were sent in it. */
+  says(key: string, count: number): Promise<void>;
+  sent(key: string): readonly string[];
+  /** How often it has become active. */
+  activations(key: string): number;
+}
+
+const times = { lookMs: 25, restMs: 200 };
+/** A message waits this long for more: longer than a conversation that rests is kept. */
+const debounceMs = 1_500;
+
+/** A node with runtimes, an agent that says it is there, and a platform that takes everything. */
+export async function openTalkingNode(): Promise<TalkingNode> {
+  const clock = createSystemClock();
+  const driver = createScriptedDriver({
+    next: () => ({ afterMs: 0, steps: [{ text: "I am here." }] }),
+  }) as AgentDriver;
+  const active = new Set<string>();
+  const activations = new Map<string, number>();
+  const sent = new Map<string, string[]>();
+  const waiting: (() => void)[] = [];
+  const changed = () => {
+    for (const look of waiting.splice(0)) look();
+  };
+  const until = async (holds: () => boolean) => {
+    while (!holds()) await new Promise<void>((look) => waiting.push(look));
+  };
+  const config = scenarioConfig({
+    agents: { defaults: { driver: { kind: "scripted" } } },
+    messages: { inbound: { debounceMs, debounceMaxMs: debounceMs } },
+  });
+  const log: Log = () => undefined;
+  const node = await openTestNode({
+    clock,
+    times,
+    create(key, own) {
+      const runtime = createRuntime({
+        ...own,
+        ids: createIds(),
+        random: createRandom(),
+        digest: sha256,
+        config,
+        drivers: new Map([["scripted", driver]]),
+        directory: readyDirectory(async ({ text }) => {
+          sent.set(key, [...(sent.get(key) ?? []), text]);
+          changed();
+          return { messageIds: [`${key} ${text}`] };
+        }),
+        events: createRuntimeEvents(log),
+        workers: 0,
+        housekeeping: false,
+        wakes: false,
+      });
+      active.add(key);
+      activations.set(key, (activations.get(key) ?? 0) + 1);
+      return {
+        ...runtime,
+        async stop() {
+          await runtime.stop();
+          active.delete(key);
+          changed();
+        },
+      };
     },
   });
-  return { ...node, performed, steps: () => steps };
+  return {
+    ...node,
+    rested: (key) => until(() => activations.has(key) && !active.has(key)),
+    says: (key, count) => until(() => (sent.get(key)?.length ?? 0) >= count),
+    sent: (key) => sent.get(key) ?? [],
+    activations: (key) => activations.get(key) ?? 0,
+  };
 }

@@ -1,20 +1,28 @@
-/** Events as intake offers them to a conversation. */
+/** Events as intake offers them to a conversation, and calls of objects as any client can make them. */
 import type { OfferedEvent } from "../../../src/engines/restate/wire.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import { message } from "../runtime/supervised.ts";
 
-/** As intake offers an event of a platform. */
-export const offered = (event: ConversationEvent, identity: string): OfferedEvent => ({
-  identity,
-  sentAt: 0,
-  cfg: 1,
-  event,
-});
-
 /** A message to the agent in a group, which it will answer. */
-export const called = (room: string, id: string, at = Date.now()): OfferedEvent => {
+export function called(room: string, id: string): OfferedEvent {
   const said = message(room, id, "earshot, are you there?", {
     mentions: [{ id: "we", isSelf: true }],
   });
-  return offered({ ...said, at } as ConversationEvent, `message|${id}`);
-};
+  const event = { ...said, at: Date.now() } as ConversationEvent;
+  return { identity: `message|${id}`, sentAt: 0, messageId: id, event };
+}
+
+export async function askObject(
+  ingress: string,
+  object: string,
+  key: string,
+  handler: string,
+  input?: unknown,
+): Promise<{ readonly status: number; readonly body: unknown }> {
+  const answer = await fetch(`${ingress}/${object}/${encodeURIComponent(key)}/${handler}`, {
+    method: "POST",
+    headers: input === undefined ? {} : { "content-type": "application/json" },
+    ...(input === undefined ? {} : { body: JSON.stringify(input) }),
+  });
+  return { status: answer.status, body: await answer.json() };
+}

@@ -108,9 +108,47 @@ export const log = section(
   { level: "info", showText: false },
 );
 
+const base = z
+  .url({ protocol: /^https?$/ })
+  .refine((url) => /^https?:\/\/[^/?#]+\/?$/u.test(url), "expected a URL without a path");
+
 export const engine = section(
-  { kind: z.enum(["pool"]).describe("`pool`: worker threads of the daemon.") },
-  { kind: "pool" },
+  {
+    kind: z
+      .enum(["pool", "restate"])
+      .describe(
+        "`pool`: worker threads of the daemon. `restate`: any number of daemons share the " +
+          "conversations through a Restate server; see docs/scaling.md.",
+      ),
+    ingress: base.describe("`restate`: where its server takes calls."),
+    admin: base.describe("`restate`: where nodes are registered with its server."),
+    host: z.string().min(1).max(255).describe("`restate`: address on which it calls this node."),
+    port: count(0, 65_535).describe(
+      "`restate`: port on which it calls this node. 0: any free port.",
+    ),
+    nodes: base
+      .nullable()
+      .describe(
+        "`restate`: the address under which its server reaches all nodes, mostly that of a load " +
+          "balancer. null: this node is the only one, and is reached at `host` and `port`.",
+      ),
+    identityKeys: z
+      .array(z.string().regex(/^publickeyv1_/u, "expected a key that begins with publickeyv1_"))
+      .max(16)
+      .describe(
+        "`restate`: public keys of the server, as it prints them. With one, this node refuses " +
+          "calls of anybody else.",
+      ),
+  },
+  {
+    kind: "pool",
+    ingress: "http://127.0.0.1:8080",
+    admin: "http://127.0.0.1:9070",
+    host: "127.0.0.1",
+    port: 9_080,
+    nodes: null,
+    identityKeys: [],
+  },
 );
 
 /**

@@ -1,0 +1,214 @@
+/**
+ * A conversation that is active on this node
+ * ==========================================
+ * A runtime of its own, on a store that holds the rows of the one conversation. What it wants to be durable is
+ * durable once Restate has stored the rows that have changed: `changes` gives them, `stored` says so. Whatever
+ * ended its predecessor, it starts as every runtime does, from what was stored.
+ *
+ * It rests when nothing is under way and nothing is due soon; its record is written, and it may be ended. When
+ * Restate has given the conversation to another node, it is cut off: nothing that it still does is stored or sent.
+ */
+import { type ConversationName, conversationOf } from "../../actors/protocol/event-codec.ts";
+import type { AdmittedEvent, Runtime } from "../../actors/protocol/runtime.ts";
+import { createEndingClock } from "../../actors/util/ending-clock.ts";
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Millis } from "../../domain/message.ts";
+import type { Clock, KeptRow, KeptStore, Log, Store } from "../../domain/ports/index.ts";
+import type { OfferedEvent } from "./wire.ts";
+
+export interface ActivationPorts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** ms; `lookMs` is how often it is looked at. @default those of `limits` */
+  readonly times?: { readonly lookMs: Millis; readonly restMs: Millis };
+  /** Opens a store with these rows. */
+  readonly open: (rows: readonly KeptRow[]) => KeptStore;
+  /** Creates the runtime of a conversation. It must still be started. */
+  readonly create: (
+    key: string,
+    own: { readonly store: Store; readonly clock: Clock; readonly log: Log },
+  ) => ActiveRuntime;
+}
+
+/** What an activation uses of its runtime. */
+export type ActiveRuntime = Pick<
+  Runtime,
+  "start" | "stop" | "settled" | "passivateAll" | "status" | "deliver"
+>;
+
+/** What is to be stored next. */
+export interface Work {
+  readonly changes: readonly KeptRow[];
+  /** Nothing is under way. */
+  readonly rests: boolean;
+  /** When it must be active again, ms since the epoch; null: when somebody speaks. */
+  readonly dueAt: Millis | null;
+}
+
+export interface Activation {
+  /** Events from the inbox, in order; one that the conversation has is recognised. */
+  take(events: readonly OfferedEvent[]): void;
+  /**
+   * Resolves when there is something to store or it rests.
+   * @throws EarshotError what a start throws; it may be called again.
+   */
+  next(): Promise<Work>;
+  /** The last result of `next` is durable. */
+  stored(): void;
+  /** Cuts it off; resolves when its runtime has ended. */
+  end(): Promise<void>;
+}
+
+const defaultTimes = { lookMs: limits.engineLookMs, restMs: limits.engineRestMs };
+
+export function activate(
+  key: string,
+  rows: readonly KeptRow[],
+  ports: ActivationPorts,
+): Activation {
+  const { clock, times = defaultTimes } = ports;
+  /** What it fails at once it is cut off is no failure of the node. */
+  const log: Log = (...line) => {
+    if (!isOver) ports.log(...line);
+  };
+  const own = createEndingClock(clock);
+  const name = conversationOf(key);
+  const kept = ports.open(rows);
+  let isOver = false;
+  let isStarted = false;
+  let failure: unknown = null;
+  /** Those that wait for rows to be stored, and those whose rows are being stored. */
+  let waiting: { readonly done: () => void; readonly failed: (error: unknown) => void }[] = [];
+  let storing: typeof waiting = [];
+  let rested: Pick<Work, "dueAt"> | null = null;
+  let look: (() => void) | null = null;
+
+  const over = () =>
+    new EarshotError(
+      "EAR_STATE_LOCKED",
+      `Cannot go on with ${key}: another node has the conversation. Nothing is stored or sent here.`,
+    );
+
+  const sync = () =>
+    new Promise<void>((done, failed) => {
+      if (isOver) return failed(over());
+      waiting.push({ done, failed });
+      look?.();
+    });
+  const store: Store = Object.create(kept, {
+    commit: {
+      async value(...[writes, until = "durable"]: Parameters<Store["commit"]>) {
+        if (isOver) throw over();
+        const answers = await kept.commit(writes, "ordered");
+        rested = null;
+        // What a start writes is stored with the first thing that somebody waits for.
+        if (until === "durable" && isStarted) await sync();
+        return answers;
+      },
+    },
+    sync: { value: sync },
+    syncsItself: { value: false },
+    close: { value: async () => undefined },
+  }) as Store;
+  const runtime = ports.create(key, { store, clock: own, log });
+
+  const started = runtime.start().then(
+    () => {
+      isStarted = true;
+      watch();
+    },
+    (error: unknown) => {
+      failure = error;
+      look?.();
+    },
+  );
+
+  /** Looks from time to time whether it rests. */
+  function watch(quietSince: Millis | null = null): void {
+    own.setTimer(clock.now() + times.lookMs, () => {
+      rest(quietSince).catch((error: unknown) => {
+        log("warn", "engine.rest", { key, error: String(error) });
+        watch();
+      });
+    });
+  }
+  async function rest(quietSince: Millis | null): Promise<void> {
+    if (rested !== null) return watch(quietSince);
+    const now = clock.now();
+    if (!(await isQuiet())) return watch();
+    const since = quietSince ?? now;
+    if (now - since < times.restMs) return watch(since);
+    await runtime.passivateAll();
+    await runtime.settled();
+    if (await isQuiet()) {
+      rested = { dueAt: await dueAt() };
+      look?.();
+    }
+    watch();
+  }
+
+  async function isQuiet(): Promise<boolean> {
+    const { turns, outbox } = runtime.status();
+    if (turns.running + turns.waiting + waiting.length + storing.length > 0) return false;
+    if ((outbox.pending ?? 0) + (outbox.sending ?? 0) + (outbox.waiting ?? 0) > 0) return false;
+    const next = await dueAt();
+    return next === null || next > clock.now() + times.restMs;
+  }
+  async function dueAt(): Promise<Millis | null> {
+    const [first] = await kept.deadlines();
+    return first?.at ?? null;
+  }
+
+  return {
+    take(events) {
+      rested = null;
+      const made = events.map((one) => newEventOf(one, name));
+      void started
+        .then(() => runtime.deliver(made))
+        .catch((error: unknown) => {
+          // Its conversation is stepped elsewhere, or the start failed: there they come again.
+          log("warn", "engine.undelivered", { key, error: String(error) });
+        });
+    },
+    next: () =>
+      new Promise((resolve, reject) => {
+        look = () => {
+          if (isOver || failure !== null) {
+            look = null;
+            return reject(isOver ? over() : failure);
+          }
+          if (waiting.length > 0) {
+            storing = waiting;
+            waiting = [];
+            look = null;
+            return resolve({ changes: kept.changes(), rests: false, dueAt: null });
+          }
+          if (rested === null) return;
+          look = null;
+          resolve({ changes: kept.changes(), rests: true, ...rested });
+        };
+        look();
+      }),
+    stored() {
+      for (const { done } of storing.splice(0)) done();
+    },
+    async end() {
+      if (isOver) return;
+      isOver = true;
+      own.end();
+      look?.();
+      for (const { failed } of [...waiting.splice(0), ...storing.splice(0)]) failed(over());
+      await started;
+      await runtime.stop();
+      await kept.close();
+    },
+  };
+}
+
+function newEventOf(
+  { identity, sentAt, messageId, event }: OfferedEvent,
+  name: ConversationName,
+): AdmittedEvent {
+  return { name, event, identity: { identity, sentAt, messageId } };
+}

@@ -1,0 +1,52 @@
+/**
+ * The rows of a conversation as Restate keeps them
+ * ================================================
+ * A key of the state holds the rows of one table, of a table that grows some consecutive ones: a change stores the
+ * rows of its key again, and no others.
+ */
+import { limits } from "../../domain/limits.ts";
+import type { KeptRow } from "../../domain/ports/index.ts";
+
+/** Rows by their ids. */
+export type Group = Readonly<Record<string, NonNullable<KeptRow["row"]>>>;
+
+/** Tables whose rows are numbered and stay. */
+const growing: ReadonlySet<string> = new Set(["journal", "applied", "transcript"]);
+const prefix = "rows/";
+
+export const isGroup = (key: string): boolean => key.startsWith(prefix);
+
+function groupOf({ table, id }: KeptRow): string {
+  if (!growing.has(table)) return prefix + table;
+  const [number] = JSON.parse(id) as [number];
+  return `${prefix}${table}/${Math.floor(number / limits.engineRowsTogether)}`;
+}
+
+export class KeptState {
+  readonly #groups: Map<string, Group>;
+
+  constructor(groups: Iterable<readonly [string, Group]>) {
+    this.#groups = new Map(groups);
+  }
+
+  rows(): readonly KeptRow[] {
+    return [...this.#groups].flatMap(([key, rows]) => {
+      const [table = ""] = key.slice(prefix.length).split("/");
+      return Object.entries(rows).map(([id, row]) => ({ table, id, row }));
+    });
+  }
+
+  /** Applies changes. Returns the groups that are different now; null: there is nothing left in it. */
+  apply(changes: readonly KeptRow[]): ReadonlyMap<string, Group | null> {
+    const changed = new Map<string, Group | null>();
+    for (const change of changes) {
+      const key = groupOf(change);
+      const { [change.id]: _, ...others } = this.#groups.get(key) ?? {};
+      const rows = change.row === null ? others : { ...others, [change.id]: change.row };
+      this.#groups.set(key, rows);
+      changed.set(key, Object.keys(rows).length === 0 ? null : rows);
+    }
+    for (const [key, rows] of changed) if (rows === null) this.#groups.delete(key);
+    return changed;
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * The virtual objects
+ * ===================
+ * Restate runs one exclusive call per object and key at a time, wherever a node is, and stores what the call has
+ * done so far. When its node dies, the call is made again elsewhere and passes over what is stored.
+ *
+ * `inbox` collects what comes for a conversation. `conversation` has one call for as long as the conversation is
+ * active: the node that answers it steps the conversation, runs its turns and sends, and nobody else does. What it
+ * must be able to rely on is stored in that call. When nothing is under way the call ends, and a delayed one comes
+ * when the next deadline is due.
+ */
+import type { ObjectContext, ObjectSharedContext, Serde } from "@restatedev/restate-sdk";
+import type { ZodType } from "zod";
+import { hash52, parseSessionKey } from "../../domain/key.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Clock, KeptRow } from "../../domain/ports/index.ts";
+import type { Activation, Work } from "./activation.ts";
+import { type Group, isGroup, KeptState } from "./kept-state.ts";
+import {
+  conversationService,
+  inboxService,
+  type OfferedEvent,
+  putSchema,
+  takeSchema,
+} from "./wire.ts";
+
+export type Sdk = typeof import("@restatedev/restate-sdk");
+
+export interface ObjectPorts {
+  readonly clock: Pick<Clock, "now">;
+  /** Makes a conversation active on this node. */
+  readonly activate: (key: string, rows: readonly KeptRow[]) => Activation;
+}
+
+/** Refused calls are not made again: a call of a wrong form stays wrong. */
+function parsed<Output>(sdk: Sdk, key: string, schema: ZodType<Output>, input: unknown): Output {
+  const refused = (why: string) =>
+    new sdk.TerminalError(`Cannot take the call: ${why}`, { errorCode: 400 });
+  try {
+    parseSessionKey(key);
+  } catch (error) {
+    throw refused((error as Error).message);
+  }
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  throw refused(result.error.message);
+}
+
+/** Finished calls are of no use to anyone: what they did is in the conversation. */
+const options = {
+  retryPolicy: { initialInterval: 50, exponentiationFactor: 2, maxInterval: 5_000 },
+  journalRetention: 0,
+} as const;
+
+const hashOf = ({ identity, sentAt }: OfferedEvent) => hash52(`${sentAt}|${identity}`);
+
+export function inboxObject(sdk: Sdk) {
+  return sdk.object({
+    name: inboxService,
+    handlers: {
+      /** Answers for each event whether it is new. */
+      put: async (ctx: ObjectContext, input: unknown): Promise<readonly boolean[]> => {
+        const { events: given } = parsed(sdk, ctx.key, putSchema, input);
+        const events = given as readonly unknown[] as readonly OfferedEvent[];
+        const seen = (await ctx.get<readonly number[]>("seen")) ?? [];
+        const known = new Set(seen);
+        const isNew = events.map((event) => {
+          const hash = hashOf(event);
+          const fresh = !known.has(hash);
+          known.add(hash);
+          return fresh;
+        });
+        const fresh = events.filter((_, place) => isNew[place]);
+        if (fresh.length === 0) return isNew;
+        ctx.set("seen", [...seen, ...fresh.map(hashOf)].slice(-limits.engineSeenMax));
+        const queue = (await ctx.get<readonly OfferedEvent[]>("queue")) ?? [];
+        ctx.set("queue", [...queue, ...fresh]);
+        const waker = await ctx.get<string>("waker");
+        if (waker !== null) {
+          ctx.resolveAwakeable(waker, null);
+          ctx.clear("waker");
+        } else if ((await ctx.get<boolean>("active")) === null) {
+          ctx.set("active", true);
+          callConversation(sdk, ctx, ctx.key);
+        }
+        return isNew;
+      },
+
+      /** Hands over what has come. Without a waker and with nothing left the conversation is not active any more. */
+      take: async (ctx: ObjectContext, input: unknown): Promise<readonly OfferedEvent[]> => {
+        const { waker } = parsed(sdk, ctx.key, takeSchema, input);
+        const queue = (await ctx.get<readonly OfferedEvent[]>("queue")) ?? [];
+        ctx.clear("queue");
+        if (waker !== null) {
+          ctx.set("waker", waker);
+          ctx.set("active", true);
+        } else {
+          ctx.clear("waker");
+          if (queue.length === 0) ctx.clear("active");
+        }
+        return queue;
+      },
+    },
+    options,
+  });
+}
+
+const jsonOf = (sdk: Sdk) => sdk.serde.json as Serde<unknown>;
+
+const callConversation = (sdk: Sdk, ctx: ObjectContext, key: string, delay = 0) =>
+  ctx.genericSend({
+    service: conversationService,
+    method: "run",
+    key,
+    parameter: null,
+    inputSerde: jsonOf(sdk),
+    ...(delay > 0 ? { delay } : {}),
+  });
+
+async function keptState(ctx: ObjectContext | ObjectSharedContext): Promise<KeptState> {
+  const keys = (await ctx.stateKeys()).filter(isGroup);
+  const groups = await Promise.all(
+    keys.map(async (key) => [key, (await ctx.get<Group>(key)) ?? {}] as const),
+  );
+  return new KeptState(groups);
+}
+
+/** One call of `run`: what this node does of it. What was stored before it died is not done again. */
+class Run {
+  readonly #ctx: ObjectContext;
+  readonly #ports: ObjectPorts;
+  readonly #kept: KeptState;
+  /** Events that were handed over before it began here. */
+  readonly #waiting: OfferedEvent[] = [];
+  #activation: Activation | null = null;
+
+  constructor(ctx: ObjectContext, ports: ObjectPorts, kept: KeptState) {
+    this.#ctx = ctx;
+    this.#ports = ports;
+    this.#kept = kept;
+    ctx.request().attemptCompletedSignal.addEventListener("abort", () => void this.end());
+  }
+
+  take(events: readonly OfferedEvent[]): void {
+    if (this.#activation === null) this.#waiting.push(...events);
+    else if (events.length > 0) this.#activation.take(events);
+  }
+
+  work(): Promise<Work> {
+    if (this.#activation === null) {
+      this.#activation = this.#ports.activate(this.#ctx.key, this.#kept.rows());
+      const events = this.#waiting.splice(0);
+      if (events.length > 0) this.#activation.take(events);
+    }
+    return this.#activation.next();
+  }
+
+  /** A piece of work is stored; it may have been done by another node. */
+  stored({ changes }: Work): void {
+    for (const [key, rows] of this.#kept.apply(changes))
+      if (rows === null) this.#ctx.clear(key);
+      else this.#ctx.set(key, rows);
+    this.#activation?.stored();
+  }
+
+  async end(): Promise<void> {
+    const ending = this.#activation;
+    this.#activation = null;
+    await ending?.end();
+  }
+}
+
+export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
+  const taking = (ctx: ObjectContext, waker: string | null) =>
+    ctx.genericCall({
+      service: inboxService,
+      method: "take",
+      key: ctx.key,
+      parameter: { waker },
+      inputSerde: jsonOf(sdk),
+      outputSerde: jsonOf(sdk),
+    }) as Promise<unknown> as Promise<readonly OfferedEvent[]>;
+
+  return sdk.object({
+    name: conversationService,
+    handlers: {
+      run: async (ctx: ObjectContext): Promise<void> => {
+        const run = new Run(ctx, ports, await keptState(ctx));
+        /** Takes what waits, and resolves when there is more. */
+        const more = async () => {
+          const { id, promise } = ctx.awakeable<null>();
+          run.take(await taking(ctx, id));
+          // In an object, as a promise that is returned would be waited for.
+          return { waking: promise };
+        };
+        const next = () => ctx.run<Work>("work", () => run.work());
+        let { waking } = await more();
+        let working = next();
+        for (;;) {
+          const work = await sdk.RestatePromise.race<[typeof working, typeof waking]>([
+            working,
+            waking,
+          ]);
+          if (work === null) {
+            ({ waking } = await more());
+            continue;
+          }
+          run.stored(work);
+          if (work.rests) {
+            const left = await taking(ctx, null);
+            if (left.length === 0) {
+              await alarm(sdk, ctx, work.dueAt, ports.clock);
+              return run.end();
+            }
+            run.take(left);
+            ({ waking } = await more());
+          }
+          working = next();
+        }
+      },
+
+      /** The rows as they are stored by now. */
+      rows: sdk.handlers.object.shared(
+        async (ctx: ObjectSharedContext): Promise<readonly KeptRow[]> =>
+          (await keptState(ctx)).rows(),
+      ),
+    },
+    options: {
+      ...options,
+      inactivityTimeout: limits.engineSilenceMsMax,
+      abortTimeout: limits.engineSilenceMsMax,
+    },
+  });
+}
+
+/** Makes a call come when the conversation must be active again. One that comes earlier finds nothing due. */
+async function alarm(
+  sdk: Sdk,
+  ctx: ObjectContext,
+  dueAt: Work["dueAt"],
+  clock: ObjectPorts["clock"],
+): Promise<void> {
+  const set = await ctx.get<number>("alarm");
+  if (dueAt === null) return;
+  const now = await ctx.run("now", () => clock.now());
+  if (set !== null && set > now && set <= dueAt) return;
+  ctx.set("alarm", dueAt);
+  callConversation(sdk, ctx, ctx.key, Math.max(1, dueAt - now));
+}

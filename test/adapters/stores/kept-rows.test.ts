@@ -1,0 +1,109 @@
+/** A store whose rows are kept elsewhere: what it says has changed is enough to open it again as it was. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
+import type { KeptRow, KeptStore } from "../../../src/domain/ports/index.ts";
+import { KeptState } from "../../../src/engines/restate/kept-state.ts";
+import { property } from "../../support/property.ts";
+import { World } from "../../support/runtime/world.ts";
+
+const acts = fc.array(
+  fc.oneof(
+    {
+      weight: 4,
+      arbitrary: fc.record({ say: fc.constantFrom("earshot, hello?", "lunch?", "\0 \ud800") }),
+    },
+    { weight: 2, arbitrary: fc.record({ pass: fc.integer({ min: 0, max: 5_000 }) }) },
+    { weight: 1, arbitrary: fc.constant("passivate" as const) },
+    { weight: 1, arbitrary: fc.constant("restart" as const) },
+  ),
+  { maxLength: 12 },
+);
+
+const inOrder = (rows: readonly KeptRow[]) => rows.map((row) => JSON.stringify(row)).sort();
+
+/** Everything in a store, as rows. */
+const dump = async (store: KeptStore): Promise<unknown> => ({
+  events: await store.scan(0, 1_000),
+  conversations: await store.conversations({ limit: 10 }),
+  outbox: await store.outboxByState(["pending", "sending", "waiting", "sent", "dead"], 1_000),
+  deadlines: await store.deadlines(),
+  runs: await store.runs(),
+  sessions: await store.sessions({ limit: 100, all: true }),
+  lines: await store.lastLine(),
+  config: await store.latestConfig(),
+});
+
+describe("kept rows", () => {
+  property([acts], { numRuns: 25 })(
+    "the changes of a store, folded whenever it is asked, open an equal store",
+    async (story) => {
+      const store = openKeptStore([]);
+      const kept = new KeptState([]);
+      const world = await new World({ store }).start();
+      for (const act of story) {
+        if (act === "passivate") await world.runtime.passivateAll();
+        else if (act === "restart") await world.restart();
+        else if ("say" in act) await world.say(act.say);
+        else await world.pass(act.pass);
+        await world.runtime.settled();
+        kept.apply(store.changes());
+      }
+      await world.runtime.stop();
+      kept.apply(store.changes());
+      const again = openKeptStore(kept.rows());
+      expect(await dump(again)).toEqual(await dump(store));
+      expect(again.changes()).toEqual([]);
+      await again.close();
+      await store.close();
+    },
+  );
+
+  test("a change that is undone in its commit is none", async () => {
+    const store = openKeptStore([]);
+    const write = { kind: "meta", name: "a", value: "1" } as const;
+    const broken = { kind: "checkpoint", conv: 1, recordSeq: {}, epoch: 1, record: "" };
+    await expect(store.commit([write, broken as never])).rejects.toThrow();
+    expect(store.changes()).toEqual([]);
+    await store.commit([write]);
+    expect(store.changes()).toHaveLength(1);
+    expect(store.changes()).toEqual([]);
+    await store.close();
+  });
+
+  test("a row of a newer version is read without its new columns, and one of an unknown table is refused", async () => {
+    const row = { table: "meta", id: '["a"]', row: { name: "a", value: "1", colour: "red" } };
+    const store = openKeptStore([row]);
+    expect(await store.meta("a")).toBe("1");
+    await store.close();
+    expect(() => openKeptStore([{ table: "cars", id: "[1]", row: { id: 1 } }])).toThrow(
+      "this version has no such table",
+    );
+  });
+
+  property([
+    fc.array(
+      fc.record({
+        table: fc.constantFrom("journal", "applied", "meta"),
+        number: fc.integer({ min: 1, max: 60 }),
+        value: fc.option(fc.integer()),
+      }),
+      { maxLength: 60 },
+    ),
+  ])("what is kept is the last state of each row, and what changed says all of it", (changes) => {
+    const kept = new KeptState([]);
+    const stored = new Map<string, Readonly<Record<string, unknown>>>();
+    const expected = new Map<string, KeptRow>();
+    for (const { table, number, value } of changes) {
+      const change = { table, id: `[${number}]`, row: value === null ? null : { value } };
+      for (const [key, group] of kept.apply([change]))
+        if (group === null) stored.delete(key);
+        else stored.set(key, group);
+      if (value === null) expected.delete(table + number);
+      else expected.set(table + number, change);
+    }
+    expect(inOrder(kept.rows())).toEqual(inOrder([...expected.values()]));
+    const again = new KeptState(stored as unknown as Iterable<readonly [string, never]>);
+    expect(inOrder(again.rows())).toEqual(inOrder(kept.rows()));
+  });
+});

@@ -1,0 +1,289 @@
+/**
+ * Nodes in processes of their own, with one address, on one Restate: a platform whose messages land on any of them,
+ * an agent that answers with its input, and everything they have sent. Nodes and server can be killed.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
+import type { KeptRow } from "../../../src/domain/ports/index.ts";
+import { conversationService } from "../../../src/engines/restate/wire.ts";
+import { violations } from "../../crash/check.ts";
+import { askBusy, type FromChild, type ToChild } from "../../crash/protocol.ts";
+import type { Received } from "../../crash/world.ts";
+import { freePort } from "../free-port.ts";
+import { type Balancer, openBalancer } from "./balancer.ts";
+import { type RestateServer, startRestate } from "./server.ts";
+
+const rooms = 6;
+/** What is stuck for longer than this is left to the judge. */
+const stuckMs = 120_000;
+
+/** test/crash/child.ts, built or not. */
+export interface Program {
+  readonly file: string;
+  readonly execArgv?: readonly string[];
+}
+
+interface Node {
+  readonly port: number;
+  process: ChildProcess | null;
+}
+
+export class NodesWorld {
+  readonly said: string[] = [];
+  readonly acked = new Set<string>();
+  readonly received: (Received & { readonly node: number })[] = [];
+  readonly logged: string[] = [];
+  /** ms from a message's first delivery until it was acknowledged, and until it was answered. */
+  readonly ackMs: number[] = [];
+  readonly answerMs: number[] = [];
+  kills = 0;
+  readonly #saidAt = new Map<string, number>();
+  readonly #program: Program;
+  readonly #random: () => number;
+  readonly #folder = mkdtempSync(join(tmpdir(), "earshot-nodes-"));
+  readonly #nodes: Node[];
+  readonly #balancer: Balancer;
+  #server: RestateServer;
+  /** By room, what was not acknowledged, oldest first: of these only the first is under way. */
+  readonly #queues = new Map<string, string[]>();
+
+  private constructor(
+    program: Program,
+    random: () => number,
+    server: RestateServer,
+    nodes: Node[],
+    balancer: Balancer,
+  ) {
+    this.#program = program;
+    this.#random = random;
+    this.#server = server;
+    this.#nodes = nodes;
+    this.#balancer = balancer;
+  }
+
+  static async open(count: number, random: () => number, program: Program): Promise<NodesWorld> {
+    const nodes: Node[] = [];
+    for (let node = 0; node < count; node += 1)
+      nodes.push({ port: await freePort(), process: null });
+    const balancer = await openBalancer(nodes.map(({ port }) => port));
+    const world = new NodesWorld(program, random, await startRestate(), nodes, balancer);
+    await Promise.all(nodes.map((_, node) => world.start(node)));
+    return world;
+  }
+
+  /** Starts a node that does not run; resolves when it is ready. */
+  async start(node: number): Promise<void> {
+    const one = this.#nodes[node] as Node;
+    if (alive(one)) return;
+    const folder = join(this.#folder, String(node));
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { ingress, admin } = this.#server;
+    const nodes = `http://127.0.0.1:${this.#balancer.port}`;
+    const engine = { kind: "restate", ingress, admin, port: one.port, nodes };
+    const { file, execArgv = [] } = this.#program;
+    const started = fork(file, [folder], {
+      execArgv: [...execArgv],
+      env: {
+        ...process.env,
+        EARSHOT_CRASH_ENGINE: JSON.stringify(engine),
+        NODE_OPTIONS: "",
+      },
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    one.process = started;
+    started.stderr?.on("data", (text) => this.logged.push(`node ${node}: ${text}`));
+    await new Promise<void>((done, failed) => {
+      started.once("exit", (code, signal) => {
+        if (signal !== null) return done();
+        failed(new Error(`node ${node} has ended (${code}): ${this.logged.join("")}`));
+      });
+      started.on("message", (message: FromChild) => {
+        if (message.type === "ready") done();
+        else this.#hear(node, started, message);
+      });
+    });
+  }
+
+  /** Says new things, each to any node, with a pause of half of `pauseMs` between two on average. */
+  async traffic(count: number, pauseMs = 10): Promise<void> {
+    this.redeliver();
+    for (let said = 0; said < count; said += 1) {
+      const id = `m${String(this.said.length).padStart(5, "0")}`;
+      this.said.push(id);
+      const queue = this.#queues.get(peerOf(id)) ?? [];
+      this.#queues.set(peerOf(id), queue);
+      queue.push(id);
+      if (queue.length === 1) this.#say(id);
+      if (pauseMs > 0) await new Promise((done) => setTimeout(done, this.#random() * pauseMs));
+    }
+  }
+
+  /** Resolves when everything said is acknowledged. */
+  async acknowledged(): Promise<void> {
+    while (this.acked.size < this.said.length) await new Promise((next) => setTimeout(next, 1));
+  }
+
+  /** Says again what was not acknowledged: the node that got it may be dead. */
+  redeliver(): void {
+    for (const [id] of this.#queues.values()) if (id !== undefined) this.#say(id);
+  }
+
+  async kill(node: number): Promise<void> {
+    const { process: running } = this.#nodes[node] as Node;
+    if (running === null || running.exitCode !== null || running.signalCode !== null) return;
+    const ended = new Promise((done) => running.once("exit", done));
+    running.kill("SIGKILL");
+    await ended;
+    this.kills += 1;
+  }
+
+  signal(node: number, name: "SIGSTOP" | "SIGCONT"): void {
+    this.#nodes[node]?.process?.kill(name);
+  }
+
+  /** Ends a node as an operator does. */
+  async stop(node: number): Promise<void> {
+    const { process: running } = this.#nodes[node] as Node;
+    if (running === null || !alive(this.#nodes[node] as Node)) return;
+    const ended = new Promise((done) => running.once("exit", done));
+    running.send({ type: "stop" } satisfies ToChild);
+    await ended;
+  }
+
+  /** Kills the server and starts it on what it has stored, at the same ports. */
+  async killServer(): Promise<void> {
+    const { pid, data, ingress, admin, ended } = this.#server;
+    process.kill(pid, "SIGKILL");
+    await ended;
+    this.kills += 1;
+    this.#server = await startRestate(data, [
+      ...["--ingress-port", new URL(ingress).port],
+      ...["--admin-port", new URL(admin).port],
+    ]);
+  }
+
+  /** Of the server and of the nodes that run. */
+  pids(): { readonly server: number; readonly nodes: readonly number[] } {
+    const nodes = this.#nodes.filter(alive).map(({ process: one }) => one?.pid ?? 0);
+    return { server: this.#server.pid, nodes };
+  }
+
+  /** Waits until everything said is acknowledged and nothing is under way anywhere. */
+  async quiet(): Promise<void> {
+    const until = performance.now() + stuckMs;
+    for (let calm = 0; calm < 2 && performance.now() < until; ) {
+      this.redeliver();
+      await new Promise((done) => setTimeout(done, 250));
+      const running = this.#nodes.filter(alive).map((node) => node.process as ChildProcess);
+      const busy = await Promise.all(running.map((one) => askBusy(one)));
+      const isCalm =
+        this.acked.size === this.said.length &&
+        busy.every((count) => count === 0) &&
+        (await this.#underWay()) === 0;
+      calm = isCalm ? calm + 1 : 0;
+    }
+  }
+
+  /** Every promise that was broken, in words. */
+  async broken(): Promise<string[]> {
+    const found: string[] = [];
+    for (let room = 0; room < rooms; room += 1) {
+      const isOf = (id: string) => peerOf(id) === `peer${room}`;
+      const received = this.received.filter(({ chat }) => chat === `peer${room}`);
+      const store = openKeptStore(await this.rows(`agent:main:direct:peer${room}`));
+      const acked = new Set([...this.acked].filter(isOf));
+      found.push(...(await violations(store, { acked, received })));
+      await store.close();
+    }
+    return found;
+  }
+
+  /** Answers that came more than once. */
+  twice(): readonly string[] {
+    const ids = this.received.map(({ id }) => id);
+    return ids.filter((id, place) => ids.indexOf(id) !== place);
+  }
+
+  async rows(key: string): Promise<readonly KeptRow[]> {
+    const path = `${conversationService}/${encodeURIComponent(key)}/rows`;
+    const answer = await fetch(`${this.#server.ingress}/${path}`, { method: "POST" });
+    return (await answer.json()) as KeptRow[];
+  }
+
+  async close(): Promise<void> {
+    for (const node of this.#nodes.keys()) {
+      this.signal(node, "SIGCONT");
+      await this.kill(node);
+    }
+    await this.#server.stop();
+    await this.#balancer.close();
+    rmSync(this.#server.data, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** Calls that the server has not ended and that are not for later. */
+  async #underWay(): Promise<number> {
+    const query =
+      "SELECT count(*) AS calls FROM sys_invocation WHERE status NOT IN ('completed', 'scheduled')";
+    const answer = await fetch(`${this.#server.admin}/query`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: JSON.stringify({ query }),
+    });
+    const { rows } = (await answer.json()) as { rows: { calls: number }[] };
+    return rows[0]?.calls ?? 0;
+  }
+
+  #since = (id: string) => performance.now() - (this.#saidAt.get(id) ?? 0);
+
+  #say(id: string): void {
+    const peer = peerOf(id);
+    if (!this.#saidAt.has(id)) this.#saidAt.set(id, performance.now());
+    const inbound = {
+      channel: "telegram",
+      chat: { id: peer, kind: "direct" },
+      id,
+      author: { id: peer, name: peer },
+      text: id,
+      sentAt: 1_700_000_000_000 + Number(id.slice(1)),
+    } as const;
+    const running = this.#nodes.filter(alive);
+    const { process: to } = running[Math.floor(this.#random() * running.length)] ?? {};
+    // One that is being killed takes nothing any more; what it missed is delivered again.
+    to?.send({ type: "say", inbound } satisfies ToChild, () => undefined);
+  }
+
+  #acknowledge(id: string): void {
+    if (!this.acked.has(id)) this.ackMs.push(this.#since(id));
+    this.acked.add(id);
+    const queue = this.#queues.get(peerOf(id)) ?? [];
+    // A copy of an earlier one may be acknowledged late.
+    if (queue[0] !== id) return;
+    queue.shift();
+    const [next] = queue;
+    if (next !== undefined) this.#say(next);
+  }
+
+  #hear(node: number, from: ChildProcess, message: FromChild): void {
+    if (message.type === "acked") this.#acknowledge(message.id);
+    if (message.type === "log")
+      this.logged.push(`node ${node}: ${message.event} ${JSON.stringify(message.fields)}`);
+    if (message.type !== "ask") return;
+    const { call, what, id, text, chat } = message;
+    if (what === "send") {
+      this.received.push({ id, text, chat, node });
+      for (const [said] of text.matchAll(/m\d{5}/gu)) this.answerMs.push(this.#since(said));
+    }
+    const answer = what === "send" ? `p${this.received.length}` : `re ${text}`;
+    setTimeout(() => {
+      if (from.connected) from.send({ type: "answer", call, answer }, () => undefined);
+    }, this.#random() * 15);
+  }
+}
+
+const peerOf = (id: string) => `peer${Number(id.slice(1)) % rooms}`;
+const alive = ({ process: running }: Node) =>
+  running !== null && running.exitCode === null && running.connected;
