@@ -54,6 +54,10 @@ export const logTable: readonly LogEvent[] = [
     ["connection.live", "An account is connected."],
     ["connection.resuming", "An account resumes a broken connection."],
     ["connection.stopped", "An account was stopped."],
+    [
+      "connection.elsewhere",
+      "Another node has the connection of an account, or none has it yet: detail.",
+    ],
     ["lease.held", "This node runs the connection of an account from now on: account, epoch."],
     ["lease.working", "Leases of connections can be renewed again."],
     ["host.ready", "A worker host is ready."],

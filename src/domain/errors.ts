@@ -40,6 +40,7 @@ const table = {
   EAR_CHANNEL_RATE: "retry",
   EAR_CHANNEL_UNAVAILABLE: "retry",
   EAR_CHANNEL_REJECTED: "terminal",
+  EAR_LEASE_LOST: "retry",
   EAR_SEND_IN_DOUBT: "in-doubt",
   EAR_PLUGIN: "terminal",
   EAR_HTTP_REFUSED: "terminal",

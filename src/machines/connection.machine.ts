@@ -4,7 +4,8 @@
  * The state of one login of one channel: connecting, live, resuming, backing off, halted. The
  * channel reports, this machine keeps the account's history consistent: what may follow what, since
  * when, and how many failures came in a row. `halted` is left only by an operator (another config,
- * or one more try), never by the channel itself, so a refused token cannot become a loop.
+ * or one more try), never by the channel itself, so a refused token cannot become a loop. Where several
+ * nodes run the account, `elsewhere` says that this one does not connect; it may follow on anything.
  *
  * Pure: time comes in with each event, and the timers of a back-off belong to the code that runs
  * the account.
@@ -23,6 +24,8 @@ export type ConnectionEvent =
   | { readonly type: "connection.backing-off"; readonly at: Millis; readonly detail?: string }
   /** It will never work as it is configured. */
   | { readonly type: "connection.halted"; readonly at: Millis; readonly detail?: string }
+  /** Another node connects, or may: this one does not. */
+  | { readonly type: "connection.elsewhere"; readonly at: Millis; readonly detail?: string }
   /** The operator wants one more try with the config as it is. */
   | { readonly type: "connection.retried"; readonly at: Millis }
   /** The operator stopped the account, or its config changed. */
@@ -64,6 +67,7 @@ export const connectionMachine = setup({
   on: {
     "connection.stopped": { target: ".stopped", actions: "enter" },
     "connection.halted": { target: ".halted", actions: "enter" },
+    "connection.elsewhere": { target: ".elsewhere", actions: "enter" },
   },
   states: {
     connecting: {
@@ -103,6 +107,13 @@ export const connectionMachine = setup({
       on: {
         "connection.halted": { actions: "explain" },
         "connection.retried": { target: "connecting", actions: "enter" },
+      },
+    },
+    elsewhere: {
+      description: "Another node has the connection.",
+      on: {
+        "connection.elsewhere": { actions: "explain" },
+        "connection.connecting": { target: "connecting", actions: "enter" },
       },
     },
     stopped: { type: "final", description: "Ended on purpose." },

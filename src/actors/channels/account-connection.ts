@@ -1,6 +1,9 @@
 /**
  * Parses the account's config, opens it, runs its gateway and its connection machine. Failures stay
  * inside: they end as a state with a reason, never as an exception elsewhere.
+ *
+ * Where several nodes run the account, and its connection may exist once only, the gateway runs while this
+ * node has the lease. The account is open all the time: what it can do must be known to plan an answer.
  */
 import { setMaxListeners } from "node:events";
 import { createActor } from "xstate";
@@ -11,21 +14,28 @@ import type {
   ChannelAccount,
   ChannelContext,
   ChannelDefinition,
+  ChannelOutbound,
+  ConnectionLeases,
   ConnectionState,
+  LeaseHolder,
 } from "../../domain/ports/index.ts";
 import { pauseFor } from "../../domain/ports/pause.ts";
 import { late, within } from "../../domain/ports/within.ts";
 import { connectionMachine } from "../../machines/connection.machine.ts";
 import type { KeptGap } from "./gaps.ts";
+import { followLease, type LeaseFollower } from "./lease-follower.ts";
+import { leasedDelivery, leasedOutbound } from "./leased-calls.ts";
 
 export interface ConnectionStatus {
   readonly channel: string;
   readonly account: string;
-  readonly state: ConnectionState | "stopped";
+  readonly state: ConnectionState | "elsewhere" | "stopped";
   readonly since: Millis;
   readonly detail: string | null;
   readonly failures: number;
   readonly connects: number;
+  /** The node that has the connection; null: nobody, or every node connects for itself. */
+  readonly holder: LeaseHolder | null;
   /** What it could not recover and nobody has seen yet, oldest first. */
   readonly gaps: readonly KeptGap[];
 }
@@ -33,6 +43,10 @@ export interface ConnectionStatus {
 export interface AccountRun {
   /** Null when the config is not valid or it could not be opened. */
   readonly account: ChannelAccount | null;
+  /** Its calls reject with EAR_LEASE_LOST, and call nothing, where another node may have the connection. */
+  readonly outbound: ChannelOutbound | null;
+  /** Connected, and no other node may be. */
+  isReady(): boolean;
   status(): ConnectionStatus;
   sameConfig(raw: unknown): boolean;
   /**
@@ -40,7 +54,7 @@ export interface AccountRun {
    * not halted.
    */
   retry(): Promise<boolean>;
-  /** Aborts the gateway and waits for its end, at most 2 s. */
+  /** Aborts the gateway, waits for its end, then gives its lease back; each at most 2 s. */
   stop(): Promise<void>;
 }
 
@@ -49,6 +63,8 @@ export interface AccountOptions {
   readonly raw: unknown;
   readonly context: Omit<ChannelContext<unknown>, "config" | "reportState">;
   readonly gaps: () => readonly KeptGap[];
+  /** Absent: there is one node. */
+  readonly leases?: ConnectionLeases | undefined;
   readonly changed: (status: ConnectionStatus) => void;
 }
 
@@ -56,8 +72,13 @@ export interface AccountOptions {
 interface OpenedAccount {
   /** Null: the config is not valid, or it could not be opened. */
   readonly account: ChannelAccount | null;
+  readonly outbound: ChannelOutbound | null;
+  /** Its gateway runs only while this node has the lease. */
+  readonly isLeased: boolean;
   readonly stopping: AbortController;
-  readonly running: Promise<void>;
+  readonly report: ChannelContext<unknown>["reportState"];
+  /** Its gateway; null: not started. */
+  running: Promise<void> | null;
 }
 
 const stopMsMax = 2_000;
@@ -66,9 +87,12 @@ const pauseMsMax = 60_000;
 
 /** Starts the account and returns; progress is reported through `changed`. */
 export function runAccount(options: AccountOptions): AccountRun {
-  const { definition, raw, context, gaps, changed } = options;
+  const { definition, raw, context, gaps, changed, leases } = options;
   const { clock, log } = context;
   const actor = createActor(connectionMachine, { input: { at: clock.now() } });
+  let lease: LeaseFollower | null = null;
+  const isHeld = () => lease?.isHeld() === true;
+
   const status = (): ConnectionStatus => {
     const { value, context: facts } = actor.getSnapshot();
     return {
@@ -76,6 +100,7 @@ export function runAccount(options: AccountOptions): AccountRun {
       account: context.accountId,
       state: value,
       ...facts,
+      holder: lease?.holder() ?? null,
       gaps: gaps(),
     };
   };
@@ -93,7 +118,7 @@ export function runAccount(options: AccountOptions): AccountRun {
   });
   actor.start();
 
-  const begin = (): OpenedAccount => {
+  const prepare = (): OpenedAccount => {
     const stopping = new AbortController();
     // One listener for each call under way.
     setMaxListeners(0, stopping.signal);
@@ -102,24 +127,61 @@ export function runAccount(options: AccountOptions): AccountRun {
       const at = clock.now();
       actor.send({ type: `connection.${state}`, at, ...(detail === undefined ? {} : { detail }) });
     };
-    const account = openAccount(definition, raw, { ...context, reportState: report });
-    const failures = () => status().failures;
-    const running =
-      account === null
-        ? Promise.resolve()
-        : keepRunning(account, context, report, failures, stopping.signal);
-    return { account, stopping, running };
+    // A hook may deliver on a node that does not connect; a gateway whose lease is lost may not.
+    const mayDeliver = () => !opened.isLeased || opened.running === null || isHeld();
+    const deliver = leasedDelivery(context.deliver, mayDeliver);
+    const own = { ...context, deliver, reportState: report };
+    const found = openAccount(definition, raw, own);
+    const account = found?.account ?? null;
+    const isLeased = leases !== undefined && found?.connectsOnce === true;
+    const calls = account?.outbound ?? null;
+    const outbound = isLeased && calls !== null ? leasedOutbound(calls, isHeld) : calls;
+    const opened: OpenedAccount = { account, outbound, isLeased, stopping, report, running: null };
+    return opened;
   };
-  let run = begin();
+  let run = prepare();
+
+  const connect = (): void => {
+    if (run.stopping.signal.aborted) run = prepare();
+    const { account, report, stopping } = run;
+    const failures = () => status().failures;
+    if (account !== null)
+      run.running = keepRunning(account, context, report, failures, stopping.signal);
+  };
   const end = async ({ stopping, running }: OpenedAccount): Promise<void> => {
     stopping.abort();
-    if ((await within(clock, stopMsMax, running)) === late) log("error", "connection.stop-late");
+    if (running !== null && (await within(clock, stopMsMax, running)) === late)
+      log("error", "connection.stop-late");
   };
+  const send = (type: "connection.connecting" | "connection.elsewhere", detail?: string) =>
+    actor.send({ type, at: clock.now(), ...(detail === undefined ? {} : { detail }) });
+
+  const start = (): void => {
+    if (run.stopping.signal.aborted) run = prepare();
+    if (leases === undefined || !run.isLeased || lease !== null) {
+      connect();
+      return;
+    }
+    lease = followLease({
+      want: (listener) => leases.want(definition.id, context.accountId, listener),
+      connect: () => {
+        send("connection.connecting");
+        connect();
+      },
+      disconnect: () => end(run),
+      elsewhere: (why) => send("connection.elsewhere", why),
+    });
+  };
+  start();
 
   return {
     get account() {
       return run.account;
     },
+    get outbound() {
+      return run.outbound;
+    },
+    isReady: () => status().state === "live" && (!run.isLeased || isHeld()),
     status,
     sameConfig: (other) => JSON.stringify(ownFields(other)) === JSON.stringify(ownFields(raw)),
     async retry() {
@@ -129,11 +191,13 @@ export function runAccount(options: AccountOptions): AccountRun {
       // It may have been stopped meanwhile.
       if (!isHalted()) return false;
       actor.send({ type: "connection.retried", at: clock.now() });
-      run = begin();
+      start();
       return true;
     },
     async stop() {
+      lease?.stop();
       await end(run);
+      if (lease !== null) await within(clock, stopMsMax, lease.giveBack());
       actor.send({ type: "connection.stopped", at: clock.now() });
     },
   };
@@ -149,7 +213,7 @@ function openAccount(
   definition: ChannelDefinition,
   raw: unknown,
   context: Omit<ChannelContext<unknown>, "config">,
-): ChannelAccount | null {
+): { readonly account: ChannelAccount; readonly connectsOnce: boolean } | null {
   const parsed = definition.accountSchema.safeParse(ownFields(raw));
   if (!parsed.success) {
     const problems = parsed.error.issues.map(
@@ -159,7 +223,10 @@ function openAccount(
     return null;
   }
   try {
-    return definition.open({ ...context, config: parsed.data });
+    return {
+      account: definition.open({ ...context, config: parsed.data }),
+      connectsOnce: definition.connectsOnce?.(parsed.data) ?? true,
+    };
   } catch (error) {
     context.reportState("halted", `it could not be opened (${describeError(error)})`);
     return null;

@@ -18,6 +18,7 @@ import type {
   ChannelEvent,
   ChannelHook,
   Clock,
+  ConnectionLeases,
   Log,
   MenuCommand,
   Random,
@@ -57,6 +58,8 @@ export interface ConnectionsOptions {
   readonly commands?: readonly MenuCommand[];
   /** Whether a line is a command and nothing else. @default none is */
   readonly isCommand?: (line: string) => boolean;
+  /** Where several nodes run the accounts: who connects. @default this is the only node */
+  readonly leases?: ConnectionLeases;
   readonly events: Pick<RuntimeEvents, "emit">;
   /** An account connected or disconnected: waiting sends may start. */
   readonly onChange: (channel: string, account: string) => void;
@@ -69,7 +72,7 @@ export interface Connections {
    */
   start(): Promise<void>;
   /**
-   * Stops every gateway; resolves within 2 s. Sends fail from here on, so the runtime is stopped
+   * Stops every gateway, within 2 s, and gives their leases back, within 2 s more. Sends fail from here on, so the runtime is stopped
    * first: it stops its intake and drains its outbox over these connections.
    */
   stop(): Promise<void>;
@@ -127,6 +130,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
           ownAuthors.set(accountId(channel, account), accountId(channel, id)),
         ),
         gaps: () => gaps.of(channel, account),
+        leases: options.leases,
         changed: (status) => reportChange(options, status),
       }),
     );
@@ -328,8 +332,8 @@ function directoryOf(
   options: ConnectionsOptions,
 ): Omit<OutboundDirectory, "hasAccount"> {
   return {
-    outbound: (channel, account) => find(channel, account)?.account?.outbound ?? null,
-    ready: (channel, account) => find(channel, account)?.status().state === "live",
+    outbound: (channel, account) => find(channel, account)?.outbound ?? null,
+    ready: (channel, account) => find(channel, account)?.isReady() === true,
     textLimit: (channel) => definitions.get(channel)?.textLimit ?? unknownTextLimit,
     typingIntervalMs: (channel) => definitions.get(channel)?.typingIntervalMs ?? unknownTypingMs,
     chatKind: (channel, id) => definitions.get(channel)?.chatKind?.(id) ?? null,

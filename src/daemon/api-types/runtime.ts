@@ -46,14 +46,25 @@ const gapSchema = z
   })
   .describe("a time of which not everything could be recovered");
 
+const holderSchema = z
+  .object({
+    node: text.describe("its name"),
+    epoch: count.describe("grows with each change of the holder"),
+    since: millis.describe("by that node's clock"),
+  })
+  .describe("the node that has a connection which may exist once only");
+
 export const connectionSchema = z.object({
   channel: text,
   account: text,
-  state: z.enum(["connecting", "live", "resuming", "backing-off", "halted", "stopped"]),
+  state: z.enum([
+    ...["connecting", "live", "resuming", "backing-off", "halted", "elsewhere", "stopped"],
+  ] as const),
   since: millis,
   detail: text.nullable(),
   failures: count,
   connects: count,
+  holder: holderSchema.nullable().describe("null: none has it, or each node connects for itself"),
   gaps: z.array(gapSchema).describe("oldest first; kept until seen, at most three days"),
 });
 

@@ -351,7 +351,7 @@ export const metricTable = [
     unit: "accounts",
     labels: {
       channel,
-      state: ["connecting", "live", "resuming", "backing-off", "halted", "stopped"],
+      state: ["connecting", "live", "resuming", "backing-off", "halted", "elsewhere", "stopped"],
     },
     help: "Accounts by connection state.",
   },

@@ -276,6 +276,11 @@ export interface ChannelDefinition<AccountConfig = unknown> {
   readonly accountSchema: z.ZodType<AccountConfig>;
   /** Absent: it has nothing to enter, or its guide says how. */
   readonly setup?: ChannelSetup;
+  /**
+   * Whether the connection of an account may exist once only, so that one of several nodes has it: a long poll, a
+   * socket, a linked device. False where the platform posts what happens, to any node. @default true
+   */
+  connectsOnce?(config: AccountConfig): boolean;
   /** The author on a local channel is the operator (terminal, webchat with its token). */
   readonly local: boolean;
   /** What kind of chat an id names, where ids show it; null: this one does not. @default null */

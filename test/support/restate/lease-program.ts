@@ -35,12 +35,12 @@ let lease: Lease | null = null;
 let sending: NodeJS.Timeout | undefined;
 function send(): void {
   const from = at();
-  if (lease?.isValid()) print({ what: "sent", epoch: lease.epoch, at: from });
+  if (lease?.isValid()) print({ what: "sent", epoch: lease.holder.epoch, at: from });
 }
 const giveBack = leases.want("telegram", "bot", {
   onHeld(given) {
     lease = given;
-    print({ what: "held", epoch: given.epoch });
+    print({ what: "held", epoch: given.holder.epoch });
     send();
     sending = setInterval(send, 20);
   },

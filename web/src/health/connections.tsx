@@ -13,12 +13,14 @@ interface ConnectionsProps {
 
 export function Connections({ connections, now }: ConnectionsProps) {
   const up = connections.filter(({ state }) => state === "live").length;
+  const others = connections.filter(({ state }) => state === "elsewhere").length;
   return (
     <section class="panel" aria-labelledby="connections-title">
       <header>
         <h2 id="connections-title">Connections</h2>
         <span class="end">
-          {up} of {connections.length} connected
+          {up} of {connections.length - others} connected
+          {others > 0 && `, ${others} on other nodes`}
         </span>
       </header>
       {connections.length === 0 ? (
@@ -105,11 +107,14 @@ const looks = {
   resuming: { look: "wait", word: "Reconnecting" },
   "backing-off": { look: "wait", word: "Reconnecting" },
   halted: { look: "bad", word: "Halted" },
+  elsewhere: { look: "wait", word: "Waits for a node" },
   stopped: { look: "bad", word: "Stopped" },
 } as const;
 
 function StateBadge({ one }: { readonly one: HealthConnection }) {
-  const { look, word } = looks[one.state];
+  const holder = one.state === "elsewhere" ? one.holder : null;
+  const { look, word } =
+    holder !== null ? { look: "ok" as const, word: `Held by ${holder.node}` } : looks[one.state];
   const tries = one.state === "backing-off" && one.failures > 0 ? `, try ${one.failures}` : "";
   return (
     <span class={`badge ${look}`} title={one.detail ?? undefined}>

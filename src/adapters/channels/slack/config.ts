@@ -101,6 +101,7 @@ export const slackFacts: ChannelFacts<SlackAccountConfig> = {
     ],
   },
   local: false,
+  connectsOnce: ({ appToken }) => appToken !== undefined,
   chatKind: (id) =>
     /^D[A-Z0-9]+$/.test(id) ? "direct" : /^[CG][A-Z0-9]+$/.test(id) ? "group" : null,
 };

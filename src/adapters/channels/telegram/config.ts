@@ -118,6 +118,7 @@ export const telegramFacts: ChannelFacts<TelegramAccountConfig> = {
     ],
   },
   local: false,
+  connectsOnce: ({ webhook }) => webhook === undefined,
   // Ids of people are positive. Supergroups and channels share one form.
   chatKind: (id) =>
     /^[1-9]\d*$/u.test(id) ? "direct" : /^-(?!100)\d+$/u.test(id) ? "group" : null,

@@ -83,6 +83,7 @@ export function createTerminal(): Terminal {
     typingIntervalMs: 6_000,
     accountSchema: accountSchema as z.ZodType<TerminalConfig>,
     local: true,
+    connectsOnce: () => false,
     open(context) {
       const line: TerminalAccount = {
         context,

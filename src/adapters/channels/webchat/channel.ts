@@ -51,6 +51,7 @@ export function createWebchatChannel(
     typingIntervalMs: 6_000,
     accountSchema,
     local: true,
+    connectsOnce: () => false,
     open: ({ reportState }) => ({
       start: (signal) =>
         new Promise((resolve) => {

@@ -121,6 +121,7 @@ export function createWebhook(): Webhook {
     typingIntervalMs: 6_000,
     accountSchema: accountSchema as z.ZodType<WebhookConfig>,
     local: true,
+    connectsOnce: () => false,
     open: (context) => ({
       async start(signal) {
         context.reportState("live");

@@ -89,6 +89,7 @@ export const whatsappFacts: ChannelFacts<WhatsAppAccountConfig> = {
     ],
   },
   local: false,
+  connectsOnce: () => false,
   chatKind: (id) =>
     /^(\d{5,20}|[A-Z]{2}\.(ENT\.)?\w{1,128})(\/next)?$/.test(id) ? "direct" : null,
 };

@@ -179,8 +179,10 @@ function connectionRow({ channel, account, state, detail }: ConnectionStatus): R
   return [`${channel}/${account}`, detail === null ? state : `${state}: ${detail}`, state];
 }
 
-const accountText = ({ account, state, hook }: ChannelAnswer["accounts"][number]): string =>
-  hook === null ? `${account} ${state}` : `${account} ${state} at ${hook}`;
+function accountText({ account, state, holder, hook }: ChannelAnswer["accounts"][number]): string {
+  const now = state === "elsewhere" && holder !== null ? `held by ${holder.node}` : state;
+  return hook === null ? `${account} ${now}` : `${account} ${now} at ${hook}`;
+}
 
 function gapText({ from, to, rooms, lost }: ConnectionStatus["gaps"][number]): string {
   const what = lost === "messages" ? "messages may be lost" : "edits and deletions are not known";

@@ -8,8 +8,8 @@
 import type { Millis } from "../../message.ts";
 
 export interface Lease {
-  /** Grows with each change of the holder. */
-  readonly epoch: number;
+  /** This node. */
+  readonly holder: LeaseHolder;
   /**
    * Whether this node is still the only one, now: by its own clocks, counted from before the lease was last
    * renewed. Asked right before anything leaves through the connection.
@@ -20,6 +20,7 @@ export interface Lease {
 export interface LeaseHolder {
   /** Name of the node. */
   readonly node: string;
+  /** Grows with each change of the holder. */
   readonly epoch: number;
   /** When it got the lease, by its own clock. */
   readonly since: Millis;

@@ -120,10 +120,13 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
     } else expiry = clock.setTimer(clock.now() + Math.ceil(ms * 0.9), watch);
   }
 
-  function hold(one: Wanted, epoch: number): void {
+  function hold(one: Wanted, { epoch, since }: LeaseTable["leases"][string]): void {
     const held = { epoch, isOver: false };
     one.held = held;
-    const lease: Lease = { epoch, isValid: () => !held.isOver && left() > 0 };
+    const lease: Lease = {
+      holder: { node, epoch, since },
+      isValid: () => !held.isOver && left() > 0,
+    };
     log("info", "lease.held", { account: one.account, epoch });
     one.listener.onHeld(lease);
   }
@@ -134,7 +137,7 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
     if (one.held !== null && (!isOurs || row.epoch !== one.held.epoch))
       lose(one, row?.boot ? `${row.node} has it` : "it was taken from this node");
     if (isOurs) {
-      if (one.held === null) hold(one, row.epoch);
+      if (one.held === null) hold(one, row);
       return;
     }
     const holder: LeaseHolder | null =

@@ -1,0 +1,204 @@
+/**
+ * Accounts of which several nodes know, and whose connection may exist once only: a node connects while it has the
+ * lease, and neither sends nor delivers without it.
+ */
+import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { createConnections } from "../../../src/actors/channels/connections.ts";
+import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
+import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
+import { platformChannels } from "../../../src/adapters/channels/index.ts";
+import { parseConfig } from "../../../src/domain/config/index.ts";
+import {
+  type ChannelContext,
+  type ConnectionLeases,
+  defineChannel,
+  type LeaseListener,
+  type SendRequest,
+} from "../../../src/domain/ports/index.ts";
+import { plainCapabilities } from "../../support/plain-capabilities.ts";
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+function rig() {
+  const clock = new SimulatedClock(1_000_000);
+  const happened: string[] = [];
+  const ingested: unknown[] = [];
+  const contexts: ChannelContext<unknown>[] = [];
+  let endNow: (() => void)[] = [];
+  let endsLate = false;
+  const channel = (id: string, connectsOnce?: () => boolean) =>
+    defineChannel({
+      id,
+      meta: { name: id, description: id },
+      capabilities: {
+        ...plainCapabilities,
+        membership: false,
+        mentions: "unknown",
+        replyAuthor: false,
+        botFlag: false,
+      },
+      textLimit: 500,
+      typingIntervalMs: 5_000,
+      accountSchema: z.looseObject({}),
+      local: false,
+      ...(connectsOnce !== undefined && { connectsOnce }),
+      open(context) {
+        contexts.push(context);
+        const place = contexts.length;
+        return {
+          async start(signal) {
+            happened.push(`${id} starts as ${place}`);
+            context.reportState("live");
+            await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+            if (endsLate) await new Promise<void>((resolve) => endNow.push(resolve));
+            happened.push(`${id} ends`);
+          },
+          outbound: {
+            sendText: async () => {
+              happened.push("sent");
+              return { messageIds: ["1"] };
+            },
+            replyText: async () => ({ messageIds: ["1"] }),
+          },
+        };
+      },
+    });
+  const listeners = new Map<string, LeaseListener>();
+  const leases: ConnectionLeases = {
+    want(channelId, account, listener) {
+      listeners.set(`${channelId}:${account}`, listener);
+      return async () => void happened.push("given back");
+    },
+  };
+  const definitions = [channel("socket"), channel("posted", () => false)];
+  const connections = createConnections({
+    definitions: new Map(definitions.map((one) => [one.id, one])),
+    config: parseConfig({
+      channels: { socket: { accounts: { default: {} } }, posted: { accounts: { default: {} } } },
+    }),
+    clock,
+    random: { next: () => 0.5 },
+    log: () => undefined,
+    ingest: async (...args) => void ingested.push(args),
+    loadCursor: async () => null,
+    leases,
+    events: createRuntimeEvents(() => undefined, {}),
+    onChange: () => undefined,
+  });
+  onTestFinished(() => connections.stop());
+  void connections.start();
+  const lease = { isValid: true };
+  return {
+    connections,
+    happened,
+    ingested,
+    contexts,
+    listener: () => listeners.get("socket:default") as LeaseListener,
+    wanted: () => [...listeners.keys()],
+    lease,
+    hold: (epoch: number) =>
+      (listeners.get("socket:default") as LeaseListener).onHeld({
+        holder: { node: "here", epoch, since: 5 },
+        isValid: () => lease.isValid,
+      }),
+    status: () => connections.states().find((one) => one.channel === "socket"),
+    endsLate: (is: boolean) => {
+      endsLate = is;
+      for (const end of endNow.splice(0)) end();
+      endNow = [];
+    },
+    send: async () =>
+      connections.directory.outbound("socket", "default")?.sendText({} as SendRequest),
+  };
+}
+
+describe("an account whose connection may exist once only", () => {
+  test("connects while this node has its lease; one that is posted to connects on every node", async () => {
+    const { connections, happened, hold, listener, status, wanted } = rig();
+    await settle();
+    expect(wanted()).toEqual(["socket:default"]);
+    expect(happened).toEqual(["posted starts as 2"]);
+    expect(status()).toMatchObject({ state: "elsewhere", detail: "no node has it yet" });
+    listener().onHolder({ node: "there", epoch: 3, since: 4 });
+    expect(status()).toMatchObject({
+      state: "elsewhere",
+      detail: "there has it",
+      holder: { node: "there", epoch: 3, since: 4 },
+    });
+    hold(4);
+    await settle();
+    expect(status()).toMatchObject({
+      state: "live",
+      detail: null,
+      holder: { node: "here", epoch: 4 },
+    });
+    expect(connections.directory.ready("socket", "default")).toBe(true);
+    listener().onLost("Restate does not answer");
+    await settle();
+    expect(status()).toMatchObject({
+      state: "elsewhere",
+      detail: "Restate does not answer",
+      holder: null,
+    });
+    expect(happened.slice(1)).toEqual(["socket starts as 1", "socket ends"]);
+  });
+
+  test("that gets its lease back while it still ends begins after that, as a new one", async () => {
+    const { endsLate, happened, hold, listener, status } = rig();
+    hold(1);
+    await settle();
+    endsLate(true);
+    listener().onLost("late");
+    hold(1);
+    await settle();
+    expect(happened.at(-1)).toBe("socket starts as 1");
+    endsLate(false);
+    await settle();
+    expect(happened.slice(-2)).toEqual(["socket ends", "socket starts as 3"]);
+    expect(status()?.state).toBe("live");
+  });
+
+  test("sends nothing and delivers nothing once its lease is not valid, also if it knows of nothing yet", async () => {
+    const { connections, contexts, happened, hold, ingested, lease, send } = rig();
+    const [context] = contexts as [ChannelContext<unknown>];
+    await expect(send()).rejects.toMatchObject({ code: "EAR_LEASE_LOST" });
+    // A hook delivers on any node.
+    await context.deliver([]);
+    hold(1);
+    await settle();
+    expect(await send()).toEqual({ messageIds: ["1"] });
+    await context.deliver([]);
+    expect(ingested.length).toBe(2);
+    lease.isValid = false;
+    expect(connections.directory.ready("socket", "default")).toBe(false);
+    await expect(send()).rejects.toMatchObject({ code: "EAR_LEASE_LOST" });
+    await expect(context.deliver([])).rejects.toMatchObject({ code: "EAR_LEASE_LOST" });
+    expect(happened.filter((what) => what === "sent").length).toBe(1);
+    expect(ingested.length).toBe(2);
+  });
+
+  test("ends before its lease is given back, and does not begin again", async () => {
+    const { connections, happened, hold } = rig();
+    hold(1);
+    await settle();
+    const stopped = connections.stop();
+    hold(2);
+    await stopped;
+    const ofSocket = happened.filter((what) => !what.startsWith("posted"));
+    expect(ofSocket.slice(-2)).toEqual(["socket ends", "given back"]);
+    expect(happened.filter((what) => what.startsWith("socket starts")).length).toBe(1);
+  });
+});
+
+test("accounts that a platform posts to connect on every node, the others on one", () => {
+  const once = (id: string, config: object) =>
+    platformChannels.find((one) => one.id === id)?.connectsOnce?.(config) ?? true;
+  expect(once("telegram", {})).toBe(true);
+  expect(once("telegram", { webhook: { url: "https://example.org" } })).toBe(false);
+  expect(once("slack", { appToken: "xapp-1", signingSecret: "s" })).toBe(true);
+  expect(once("slack", { signingSecret: "s" })).toBe(false);
+  expect(once("whatsapp", {})).toBe(false);
+  for (const id of ["discord", "irc", "xmpp", "matrix", "signal", "whatsapp-linked", "imessage"])
+    expect(once(id, {})).toBe(true);
+});
