@@ -99,7 +99,7 @@ export async function measure({ files: named, next, quick, survivors, record: is
     testRunner: "earshot-tests-kept-loaded",
     plugins: [new URL("./runner.mjs", import.meta.url).href],
     earshotTests: tests,
-    earshotLongest: quick ? 400 : 60_000,
+    earshotQuick: quick,
     earshotFolders: [...new Set(files.map((file) => basename(dirname(join(machines, file)))))],
     coverageAnalysis: "perTest",
     // What runs once while a module loads: a mutant of it would need all modules loaded again.

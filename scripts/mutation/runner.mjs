@@ -9,6 +9,8 @@ import { createVitest } from "vitest/node";
 const driver = "test/support/mutation/driver.ts";
 /** Of tests of other folders, only those that take less, in ms: they run for every survivor. */
 const longestElsewhere = 150;
+/** With `--quick` of its own folder, too. */
+const longestQuick = 400;
 /** A mutant that takes this much processor time beyond the tests' own, in ms, does not end. */
 const endless = 5_000;
 /** How often as often as without a mutant one may run before it counts as endless. Stryker allows 100. */
@@ -38,8 +40,8 @@ class Runner {
   #times = new Map();
   #files;
   #folders;
-  /** Tests that take longer are left out, in ms. */
-  #longest;
+  /** Long tests are left out, and a survivor is not tried again with nothing kept of the mutants before it. */
+  #quick;
   #thread;
   #vitest;
   #channel;
@@ -50,7 +52,7 @@ class Runner {
   constructor(options) {
     this.#files = options.earshotTests;
     this.#folders = options.earshotFolders;
-    this.#longest = options.earshotLongest;
+    this.#quick = options.earshotQuick;
     if (existsSync(this.#timesFile))
       this.#times = new Map(JSON.parse(readFileSync(this.#timesFile, "utf8")));
     process.on("worker", (thread) => {
@@ -120,7 +122,7 @@ class Runner {
   async dryRun() {
     const ids = this.#ids.filter((id) => {
       const isOurs = this.#folders.some((folder) => isOf(id, folder));
-      return (this.#times.get(id) ?? 0) < (isOurs ? this.#longest : longestElsewhere);
+      return (this.#times.get(id) ?? 0) < this.#longest(isOurs);
     });
     const { outcomes, mutantCoverage } = await this.#order({ ids });
     for (const { id, ms } of outcomes) this.#times.set(id, ms);
@@ -134,6 +136,12 @@ class Runner {
     return { status: "complete", tests, mutantCoverage };
   }
 
+  /** Tests that take as long, in ms, are left out. */
+  #longest(isOurs) {
+    if (!isOurs) return longestElsewhere;
+    return this.#quick ? longestQuick : Infinity;
+  }
+
   /** The tests that cover the mutant: of its file first, then of its folder, the quickest first. */
   #inOrder(ids, fileName) {
     const folder = basename(dirname(fileName));
@@ -141,7 +149,7 @@ class Runner {
     const rank = (id) => (id.includes(`/${file}.test.ts`) ? 0 : isOf(id, folder) ? 1 : 2);
     const ms = (id) => this.#times.get(id) ?? 0;
     return ids
-      .filter((id) => ms(id) < (rank(id) < 2 ? this.#longest : longestElsewhere))
+      .filter((id) => ms(id) < this.#longest(rank(id) < 2))
       .toSorted((a, b) => rank(a) - rank(b) || ms(a) - ms(b));
   }
 
@@ -156,7 +164,8 @@ class Runner {
     if (answer === null) return { status: "timeout" };
     const isAlive = answer.outcomes.every(({ error }) => error === undefined);
     // A cache has kept what a mutant before made of it, or what the sources made of it.
-    if (answer.isSpoiled || (isAlive && answer.hitCount < hitLimit / 200)) {
+    const isDoubtful = isAlive && !this.#quick && answer.hitCount < hitLimit / 200;
+    if (answer.isSpoiled || isDoubtful) {
       await this.dispose();
       await this.init();
       answer = await this.#order(order, cpuMax);
@@ -183,7 +192,7 @@ export const strykerValidationSchema = {
   properties: {
     earshotTests: { type: "array", items: { type: "string" } },
     earshotFolders: { type: "array", items: { type: "string" } },
-    earshotLongest: { type: "number" },
+    earshotQuick: { type: "boolean" },
   },
 };
 
