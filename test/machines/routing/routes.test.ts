@@ -190,11 +190,11 @@ describe("a route says", () => {
 
   test("whether places are shared, and in which order their agents answer", () => {
     expect(hasSharedPlaces(config())).toBe(false);
-    expect(hasSharedPlaces(config({ broadcast: { strategy: "sequential" } }))).toBe(false);
+    expect(hasSharedPlaces(config({ broadcast: { strategy: "sequential" } as never }))).toBe(false);
     expect(hasSharedPlaces(config({ broadcast: { room: ["a1"] } }))).toBe(true);
     expect(isSequential(config())).toBe(false);
-    expect(isSequential(config({ broadcast: { strategy: "sequential" } }))).toBe(true);
-    expect(isSequential(config({ broadcast: { strategy: "parallel" } }))).toBe(false);
+    expect(isSequential(config({ broadcast: { strategy: "sequential" } as never }))).toBe(true);
+    expect(isSequential(config({ broadcast: { strategy: "parallel" } as never }))).toBe(false);
   });
 
   test("whose session it is, by the person or by the chat", () => {
