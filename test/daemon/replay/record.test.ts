@@ -67,7 +67,9 @@ describe("earshot record", () => {
     "reads the journal without a daemon, leaves it as it was, and a replay tells the same",
     async () => {
       const stateDir = mkdtempSync(join(folder, "state-"));
-      const store = await openSqliteStore({ path: join(stateDir, "earshot.db") });
+      // A simulation does not wait for the disk: its time would go on meanwhile.
+      const syncFile = async () => undefined;
+      const store = await openSqliteStore({ path: join(stateDir, "earshot.db"), syncFile });
       await simulateScenario(scenarioOf(roomLines("sticky"), "sticky"), { store });
       const again = await openSqliteStore({ path: join(stateDir, "earshot.db") });
       const before = await again.lastSeq();
