@@ -13,6 +13,7 @@ import {
 } from "../../../src/machines/conversation/message-analysis.ts";
 import * as queue from "../../../src/machines/conversation/queue-actions.ts";
 import * as session from "../../../src/machines/conversation/session-actions.ts";
+import { hearLine, keepCredited, noteAnswer } from "../../../src/machines/engagement/floor.ts";
 import {
   acting,
   contextWith,
@@ -179,6 +180,21 @@ describe("windows that close", () => {
     expect(steers({ cap: 1, drop: "new" }, full)).toEqual([]);
     expect(steers({ cap: 1, drop: "old" }, full)).toHaveLength(1);
     expect(steers({ cap: 9, drop: "new" }, full)).toHaveLength(1);
+  });
+
+  test("interrupt it only where they got a place", () => {
+    const interrupts = (drop: string) =>
+      due(
+        5_000,
+        {
+          run: run(),
+          forming: [forming([5])],
+          inbox: [flush([3])],
+          ...settings({ queue: { mode: "interrupt", cap: 1, drop } }),
+        },
+        { running: true },
+      ).effects.some(({ type }) => type === "turn.abort");
+    expect([interrupts("new"), interrupts("old")]).toEqual([false, true]);
   });
 
   test("at a full line let others go, with what shows it", () => {
@@ -763,6 +779,7 @@ describe("what is said, changed and removed", () => {
     const note = (id: string) => [{ seq: 20, id, at: 9 }];
     expect(react({})).toEqual(note("o1"));
     expect(react({ added: [], removed: ["👍"] })).toEqual(note("o1"));
+    expect(react({ removed: ["👎"] })).toEqual(note("o1"));
     expect(react({ added: [] })).toBeUndefined();
     expect(react({ id: "x" })).toBeUndefined();
     expect(react({ id: "x", ofSelf: true })).toEqual(note("x"));
@@ -787,6 +804,9 @@ describe("what is said, changed and removed", () => {
       changed: { buffer: buffer(entry(4)), notes: [{ ...note, id: "m4" }] },
       effects: [dropped(3, "deleted")],
     });
+    expect(remove({ buffer: buffer(entry(3), entry(4)) }, "m4").effects).toEqual([
+      dropped(4, "deleted"),
+    ]);
     const acked = flush([3], {}, { ack: "👀" });
     const line = remove({ inbox: [acked], forming: [forming([5])], quietAt: 4, quietBy: 5 });
     expect(line.changed).toEqual({ inbox: [], quietAt: null, quietBy: 0 });
@@ -1103,21 +1123,42 @@ describe("a message", () => {
   });
 
   test("where the floor is judged notes who addressed whom", () => {
-    const floors = (over: object) => {
-      const context = { ...three, ledger: { ann: 2_000, bob: 2_000 }, ...settings(floor) };
+    const answer = { at: 500, authors: ["ann", "bob"], named: [], words: [], asked: false };
+    const talked = noteAnswer(emptyFloors, answer);
+    const ledger = { ann: 2_000, bob: 2_000 };
+    const floors = (over: object, verdict: object = {}) => {
+      const context = { ...three, ledger, floors: talked, ...settings(floor) };
       const found = analyzed(context, said({ text: "hm", ...over }));
-      return acting(context, (step) => messages.recordDecision(step, found as never)).changed
-        .floors;
+      const analysis = {
+        ...found.analysis,
+        verdict: { decision: "observe", rule: "sticky", credit: "none", ...verdict },
+      };
+      const event = { ...found, analysis } as never;
+      return acting(context, (step) => messages.recordDecision(step, event)).changed.floors;
     };
-    expect(floors({})?.heard).toBe(1);
-    const plain = JSON.stringify(floors({}));
+    const line = (over: object) =>
+      hearLine(keepCredited(talked, ledger), {
+        author: "ann",
+        at: 1_000,
+        addresses: [],
+        engaged: false,
+        calls: false,
+        ...over,
+      });
     const bob = { mentions: [{ id: "bob" }] };
     const reply = { replyTo: { id: "x", authorId: "bob" } };
-    expect(JSON.stringify(floors({ mentions: [{ id: "us", isSelf: true }] }))).not.toBe(plain);
-    expect(floors({ ...bob, ...reply })).toEqual(floors(bob));
-    expect(floors(reply)).toEqual(floors(bob));
-    const ours = { replyTo: { id: "x", authorId: "us", authorIsSelf: true } };
-    expect(JSON.stringify(floors(ours))).not.toBe(JSON.stringify(floors(bob)));
+    const toBob = line({ addresses: ["bob"] });
+    expect(toBob).not.toEqual(line({}));
+    expect(floors({})).toEqual(line({}));
+    expect(floors(bob)).toEqual(toBob);
+    expect(floors(reply)).toEqual(toBob);
+    expect(floors({ ...bob, ...reply })).toEqual(toBob);
+    expect(floors({ replyTo: { id: "x" } })).toEqual(line({}));
+    expect(floors({ mentions: [{ id: "bob", isSelf: true }] })).toEqual(line({}));
+    expect(floors({ replyTo: { id: "x", authorId: "bob", authorIsSelf: true } })).toEqual(line({}));
+    expect(floors({}, { decision: "engage" })).toEqual(line({ engaged: true }));
+    expect(line({ engaged: true })).not.toEqual(line({}));
+    expect(floors({}, { rule: "mention" })).toEqual(line({ calls: true }));
     expect(floors({ chat: direct.chat })).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 /** A turn from its slot to its outcome, and what reaches it while it runs, action by action. */
 import { describe, expect, test } from "vitest";
+import { emptyFloors } from "../../../src/domain/floor.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { ConversationContext } from "../../../src/machines/conversation/context.ts";
 import * as steering from "../../../src/machines/conversation/steering-actions.ts";
@@ -148,7 +149,7 @@ describe("a turn slot", () => {
     const edit = { seq: 9, id: "m5", at: 999, was: { seq: 5 } };
     const other = { seq: 10, id: "m1", at: 999, was: { seq: 1 } };
     const reaction = { seq: 11, id: "m5", at: 999 };
-    const { effects } = start({ inbox: [flush([5])], notes: [edit, other, reaction] });
+    const { effects } = start({ inbox: [flush([5, 6])], notes: [edit, other, reaction] });
     expect(effects[0]).toMatchObject({
       context: [
         { seq: 10, id: "m1" },
@@ -189,6 +190,15 @@ describe("a turn slot", () => {
     expect(start({ inbox: [flush([5])] }).effects[0]).not.toHaveProperty("sessionAt");
   });
 
+  test("of a session that is over takes what was heard up to the last line of its question", () => {
+    const between = { ...heard, seq: 7, id: "between" };
+    const { effects } = start({
+      inbox: [flush([5, 6, 8], { past: 1 })],
+      buffer: { entries: [between], dropped: 0 },
+    });
+    expect(effects[0]).toMatchObject({ context: [{ seq: 7 }], sessionAt: 8 });
+  });
+
   test("is given to a prompt where nobody waits, then to a heartbeat, else to nothing", () => {
     const prompts = [
       { seq: 7, route: thread },
@@ -221,6 +231,8 @@ describe("a turn slot", () => {
     });
     expect(start({ ...given, inbox: [flush([5])] }).effects[0]).toMatchObject({ replyTo: "m5" });
     expect(start({})).toEqual(none);
+    expect(start({ prompts }).effects[0]).toMatchObject({ guard: false });
+    expect(start({ prompts }, false).effects[0]).toMatchObject({ guard: false });
   });
 
   test("is given to a heartbeat without anything that was overheard", () => {
@@ -452,6 +464,20 @@ describe("the end of an agent", () => {
     expect(notice(failed, {}, { prompt: 3 })).toHaveLength(1);
     expect(notice(failed, {}, { route: room })).toEqual([]);
     expect(notice(failed, {}, { route: room }, settings({ notifyRoom: "always" }))).toHaveLength(1);
+  });
+
+  test("that said nothing leaves no credit to those whom only their call has given one", () => {
+    const stickiness = { enabled: true, windowMs: 100, mode: "floor", holdDuringTurn: true };
+    const rows = { ann: { answered: false } } as never;
+    const given = {
+      ledger: { ann: 500 },
+      floors: { ...emptyFloors, rows },
+      ...settings({ engagement: { stickiness } }),
+    };
+    const credits = (event: object) => end(event, {}, given).changed.ledger;
+    expect(credits({ ...ended, silent: true })).toEqual({});
+    expect(credits(ended)).toBeUndefined();
+    expect(credits({ ...failed, silent: true })).toBeUndefined();
   });
 
   test("answers in passing what it took in and then said something after", () => {
