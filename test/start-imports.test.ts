@@ -2,9 +2,10 @@
  * What a start loads, read from the static imports: libraries that serve one channel, one kind of
  * agent or one command are loaded when asked for, and a host loads nothing but what folds events.
  */
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { builtMain } from "./support/built/files.ts";
 
 const src = resolve(import.meta.dirname, "..", "src");
 const statics = /(?:^|\n)(?:import|export)\b(?! type\b)[^"';]*?from\s*"([^"]+)"/g;
@@ -42,5 +43,14 @@ describe("what a start loads", () => {
     const packages = [...packagesOf("adapters/host-ports.ts")];
     expect(packages).toContain("zod");
     expect(packages.filter((name) => /^(ai|@ai-sdk\/.*)$/.test(name))).toEqual([]);
+  });
+
+  test("what is loaded is kept with one byte for each character", () => {
+    const dist = resolve(dirname(builtMain), "..", "..");
+    const files = readdirSync(dist, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(".js") && !name.startsWith("web"))
+      .map((name) => join(dist, name));
+    expect(files.length).toBeGreaterThan(20);
+    expect(files.filter((file) => /[^\0-\xff]/.test(readFileSync(file, "utf8")))).toEqual([]);
   });
 });
