@@ -59,13 +59,18 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
     return found;
   }
 
-  for (const { name, of, path, reach, panes = [] } of views)
-    test(name, async () => {
+  for (const { of, path, next = [], ...first } of views)
+    test([first, ...next].map(({ name }) => name).join("; then "), async () => {
       const page = await rig.open(daemons[of].address(path));
-      await reach(page);
-      expect(await loadedBytes(page, rig.pagesDir)).toBeLessThan(64_000);
-      expect(await readFocusOrder(page)).toEqual({ unseen: [], missed: [], rounds: 2 });
-      expect(await lookAll(page, panes)).toEqual([]);
+      for (const { name, reach, panes = [] } of [first, ...next]) {
+        await page.setViewportSize({ width: 1440, height: 900 });
+        await page.emulateMedia({ colorScheme: "light" });
+        await reach(page);
+        expect(await loadedBytes(page, rig.pagesDir), name).toBeLessThan(64_000);
+        const order = { unseen: [], missed: [], rounds: 2 };
+        expect(await readFocusOrder(page), name).toEqual(order);
+        expect(await lookAll(page, panes), name).toEqual([]);
+      }
       await page.close();
     });
 

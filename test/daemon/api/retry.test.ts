@@ -70,6 +70,9 @@ test("events in quarantine are listed, tried again and dropped", async () => {
     const { out } = await daemon.run("quarantine", "list", "--json");
     return JSON.parse(out) as Row[];
   };
+  /** The same, without a process for each look. */
+  const listed = async () =>
+    (await daemon.get<{ quarantined: Row[] }>("/api/quarantine")).quarantined;
   const [row] = await rows();
   const table = (await daemon.run("quarantine")).out;
   expect(table).toMatch(new RegExp(`${row?.seq} +2023-11-14 22:13:20 +0 +agent:main:main`));
@@ -86,9 +89,9 @@ test("events in quarantine are listed, tried again and dropped", async () => {
   await daemon.kill("SIGTERM");
   await leavePoison(stateDir, key);
   await daemon.start();
-  await expect.poll(rows, { timeout: 60_000 }).toMatchObject([{ key, tries: 0 }]);
-  await daemon.run("quarantine", "retry", String((await rows())[0]?.seq));
-  await expect.poll(rows, { timeout: 60_000 }).toMatchObject([{ key, tries: 1 }]);
+  await expect.poll(listed, { timeout: 60_000 }).toMatchObject([{ key, tries: 0 }]);
+  await daemon.run("quarantine", "retry", String((await listed())[0]?.seq));
+  await expect.poll(listed, { timeout: 60_000 }).toMatchObject([{ key, tries: 1 }]);
   await daemon.kill("SIGKILL");
   await daemon.start();
   const [back] = await rows();
@@ -96,6 +99,6 @@ test("events in quarantine are listed, tried again and dropped", async () => {
   expect((await daemon.run("quarantine", "drop", String(back?.seq))).code).toBe(0);
   expect((await daemon.run("quarantine", "drop", String(back?.seq))).code).toBe(1);
   expect((await daemon.run("quarantine", "drop", "the first")).code).toBe(2);
-  expect(await rows()).toEqual([]);
+  expect(await listed()).toEqual([]);
   expect(server.world.answers(rooms.ann)).toHaveLength(1);
 }, 180_000);

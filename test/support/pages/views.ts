@@ -7,13 +7,18 @@
 import type { Page } from "playwright-core";
 import { answer, gardenPath } from "./crowded-rooms.ts";
 
-export interface View {
+interface Step {
   readonly name: string;
-  readonly of: "calm" | "crowded";
-  readonly path: string;
   readonly reach: (page: Page) => Promise<unknown>;
   /** Panes that a narrow window shows one at a time, by the words of their buttons. */
   readonly panes?: readonly string[];
+}
+
+export interface View extends Step {
+  readonly of: "calm" | "crowded";
+  readonly path: string;
+  /** What is reached from there, one after the other in the same page. */
+  readonly next?: readonly Step[];
 }
 
 const heading = (name: string) => (page: Page) => page.getByRole("heading", { name }).waitFor();
@@ -53,8 +58,13 @@ async function result(page: Page): Promise<void> {
   await page.locator(".both .rung[aria-current]").first().waitFor();
 }
 
-async function resultThenMistake(page: Page): Promise<void> {
-  await result(page);
+async function diff(page: Page): Promise<void> {
+  await button(page, "Diff").click();
+  await page.locator(".ln.add").waitFor();
+}
+
+async function mistake(page: Page): Promise<void> {
+  await button(page, "Edit").click();
   const rules = page.getByLabel("Rules, as JSON5");
   await rules.fill(`${await rules.inputValue()}}`);
   await page.locator(".problems").waitFor();
@@ -78,15 +88,15 @@ export const views: readonly View[] = [
       await page.getByText("guard tripped").waitFor();
       await page.getByText("1 credit").first().waitFor();
     },
-  },
-  {
-    name: "Rooms where none matches",
-    of: "crowded",
-    path: "/",
-    async reach(page) {
-      await page.getByLabel("Find a room").fill("nowhere");
-      await heading("No matching rooms")(page);
-    },
+    next: [
+      {
+        name: "Rooms where none matches",
+        async reach(page) {
+          await page.getByLabel("Find a room").fill("nowhere");
+          await heading("No matching rooms")(page);
+        },
+      },
+    ],
   },
   {
     name: "a room with its ladder, while the agent writes",
@@ -155,36 +165,30 @@ export const views: readonly View[] = [
     path: "/replay",
     panes: ["Changes", "Config"],
     reach: result,
+    next: [
+      { name: "What-if as a diff", panes: ["Changes", "Config"], reach: diff },
+      {
+        name: "What-if with the answer before a mistake",
+        panes: ["Changes", "Config"],
+        reach: mistake,
+      },
+    ],
   },
   {
-    name: "What-if with the answer before a mistake",
-    of: "crowded",
-    path: "/replay",
-    panes: ["Changes", "Config"],
-    reach: resultThenMistake,
-  },
-  {
-    name: "What-if as a diff",
-    of: "crowded",
-    path: "/replay",
-    panes: ["Changes", "Config"],
-    async reach(page) {
-      await result(page);
-      await button(page, "Diff").click();
-      await page.locator(".ln.add").waitFor();
-    },
-  },
-  { name: "Health", of: "calm", path: "/health", reach: heading("Nothing needs you") },
-  { name: "Health with trouble", of: "crowded", path: "/health", reach: trouble },
-  {
-    name: "the list of keys",
+    name: "Health",
     of: "calm",
     path: "/health",
-    async reach(page) {
-      await heading("Nothing needs you")(page);
-      await page.keyboard.press("?");
-      await page.getByRole("dialog").waitFor();
-    },
+    reach: heading("Nothing needs you"),
+    next: [
+      {
+        name: "the list of keys",
+        async reach(page) {
+          await page.keyboard.press("?");
+          await page.getByRole("dialog").waitFor();
+        },
+      },
+    ],
   },
+  { name: "Health with trouble", of: "crowded", path: "/health", reach: trouble },
   { name: "the bridge to the inspector", of: "calm", path: "/inspect", reach: withoutInspector },
 ];
