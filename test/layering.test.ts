@@ -92,7 +92,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     ],
     "daemon/cli",
   ],
-  engines: ["engines/restate/leases", "engines/restate"],
+  engines: ["engines/restate/leases", "engines/restate/shared", "engines/restate"],
   bridges: ["bridges"],
   public: ["testing", "."],
 };

@@ -59,6 +59,7 @@ export const logTable: readonly LogEvent[] = [
       "Another node has the connection of an account, or none has it yet: detail.",
     ],
     ["lease.held", "This node runs the connection of an account from now on: account, epoch."],
+    ["shared.working", "What other nodes change of who may speak is read again."],
     ["lease.working", "Leases of connections can be renewed again."],
     ["host.ready", "A worker host is ready."],
     ["recovery.events", "Events from before this start were applied."],
@@ -99,6 +100,22 @@ export const logTable: readonly LogEvent[] = [
     ["config.needs-restart", "A changed section takes effect at the next start."],
     ["config.warning", "The config is valid, but probably not what is meant."],
     ["connection.backing-off", "An account waits before it connects again."],
+    [
+      "engine.said",
+      "What Restate's SDK has to say of a call, such as why one is made again: target, message.",
+    ],
+    [
+      "engine.rest",
+      "An active conversation could not be stored to rest, and is tried again: key, error.",
+    ],
+    [
+      "engine.undelivered",
+      "Events did not reach an active conversation; Restate makes the call again: key, error.",
+    ],
+    [
+      "shared.unreachable",
+      "What other nodes change of who may speak cannot be read, once until it can be again: error.",
+    ],
     ["lease.lost", "This node ends the connection of an account: account, reason."],
     ["lease.unreachable", "Leases cannot be renewed, once until they can be again: error."],
     ["event.retried", "An event in quarantine is tried again on request."],

@@ -30,7 +30,7 @@ import type { LoadedPlugins } from "./config/plugins.ts";
 import type { Registry } from "./config/registry.ts";
 import type { SkillRegistry } from "./config/skills.ts";
 import type { ConfigChanges } from "./config-edit/changes.ts";
-import { createEngine, withEngine } from "./engine/engine.ts";
+import { createEngine, type Engine, withEngine } from "./engine/engine.ts";
 import { createInspector, type Inspector } from "./inspector/inspector.ts";
 import { createNeeds, type Needs } from "./needs/needs.ts";
 import { logReader } from "./observability/event-log.ts";
@@ -125,7 +125,12 @@ export function composeServices(ports: ServicePorts): Services {
     connections: () => connections.states(),
     needs: () => views.needs.count(),
   });
-  const connections: Connections = connectionsOf(ports, events, () => runtime);
+  const connections: Connections = connectionsOf(
+    ports,
+    events,
+    () => runtime,
+    () => engine,
+  );
   const media = openMediaService({
     folder: join(ports.stateDir, "media"),
     log,
@@ -142,7 +147,14 @@ export function composeServices(ports: ServicePorts): Services {
     inspect: (order) => runtime.inspect(order),
     uninspect: (reader) => runtime.uninspect(reader),
   });
-  const engine = createEngine({ clock, log, config, events, runtime: () => own });
+  const engine = createEngine({
+    clock,
+    log,
+    config,
+    events,
+    runtime: () => own,
+    front: () => runtime,
+  });
   const own: RuntimePorts = {
     ...runtimePorts(ports),
     ids,
@@ -250,11 +262,12 @@ function listen(
   events.add({ line: logReader(log, () => config().log.showText, traces) });
 }
 
-/** The platform accounts. `runtime` is a function, because the runtime needs the accounts, too. */
+/** The platform accounts. The runtime and the engine need them, too: here they are functions. */
 function connectionsOf(
   ports: ServicePorts,
   events: RuntimeEvents,
   runtime: () => Runtime,
+  engine: () => Engine | null,
 ): Connections {
   const { clock, log, registry, store, config, stateDir } = ports;
   return createConnections({
@@ -268,7 +281,7 @@ function connectionsOf(
     commands: config().commands.text ? menuCommands(extensionCommands(ports)) : [],
     folderOf: (channel, account) => accountFolder(stateDir, channel, account),
     isCommand: (line) => config().commands.text && isWholeCommand(line),
-    loadCursor: (channel, account, identity) => store.cursor(channel, account, identity),
+    loadCursor: (...account) => (engine() ?? store).cursor(...account),
     events,
     onChange: (channel, account) => runtime().connectionChanged(channel, account),
   });

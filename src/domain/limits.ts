@@ -344,6 +344,10 @@ export const limits = {
   leaseWaitMs: 30_000,
   leaseAccountsMax: 1_000,
   leaseNodesMax: 100,
+  /** How often a node looks for what others have changed of who may speak. */
+  engineSharedLookMs: 1_000,
+  /** The newest such changes; a node that has missed more reads everything again. */
+  engineChangesMax: 256,
   /** How often an active conversation is looked at: does it rest? */
   engineLookMs: 250,
   /** A conversation that has been quiet for this long, and has nothing due within it, is stored and left. */

@@ -10,7 +10,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { BroadcastChannel } from "node:worker_threads";
-import type { RuntimePorts } from "../../src/actors/protocol/runtime.ts";
+import type { Runtime, RuntimePorts } from "../../src/actors/protocol/runtime.ts";
 import { createRuntimeEvents } from "../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../src/actors/runtime/runtime.ts";
 import { createSessionFiles } from "../../src/adapters/files/session-files.ts";
@@ -96,8 +96,15 @@ const ports: RuntimePorts = {
   onPoint,
 };
 const { log, events } = ports;
-const engine = createEngine({ clock, log, config: () => config, events, runtime: () => ports });
-const runtime = engine === null ? createRuntime(ports) : withEngine(ports, engine);
+const engine = createEngine({
+  clock,
+  log,
+  config: () => config,
+  events,
+  runtime: () => ports,
+  front: () => runtime,
+});
+const runtime: Runtime = engine === null ? createRuntime(ports) : withEngine(ports, engine);
 
 process.on("message", (message: ToChild) => {
   if (message.type === "answer") {

@@ -74,7 +74,11 @@ export function openAccessStore(
     const people = accounts.get(account) ?? new Set<string>();
     known.set(channel, accounts.set(account, people.add(`${scope}:${id}`)));
   }
-  for (const { name, body } of rows) put([name, JSON.parse(body) as AccessEntry]);
+  function learn(found: readonly { readonly name: string; readonly body: string | null }[]): void {
+    for (const { name, body } of found)
+      put([name, body === null ? null : (JSON.parse(body) as AccessEntry)]);
+  }
+  learn(rows);
 
   function make(changes: readonly AccessChange[]): Pending {
     const before = changes.map(([name]): AccessChange => [name, read(name)]);
@@ -160,6 +164,7 @@ export function openAccessStore(
     revoke: (revocation) => done(revoke({ state }, revocation)),
     revokePairing: (code) => done(revokePairing(input(), code)),
     revokeClaim: (name) => done(revokeClaim(input(), name)),
+    learn,
     async issue(wanted) {
       const issued = issueClaim(input(), { ...wanted, label: label() });
       if (issued === null) return null;

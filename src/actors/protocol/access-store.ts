@@ -57,6 +57,8 @@ export interface AccessStore extends KnownPeople {
     claim: ClaimWanted,
   ): Promise<{ readonly code: string; readonly claim: Omit<OpenClaim, "hash"> } | null>;
   revokeClaim(label: string): Promise<boolean>;
+  /** Another node has stored these rows; null: deleted. */
+  learn(rows: readonly { readonly name: string; readonly body: string | null }[]): void;
 }
 /** The content of the access store. It holds no claim codes. */
 

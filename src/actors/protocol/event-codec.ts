@@ -6,7 +6,7 @@
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { hash52 } from "../../domain/key.ts";
-import type { EventRow, EventWrite } from "../../domain/ports/index.ts";
+import type { AccessWrite, CursorWrite, EventRow, EventWrite } from "../../domain/ports/index.ts";
 import type { ConversationEvent, JournalEvent } from "../../machines/events/events.ts";
 import type { HostEntry } from "./host-protocol.ts";
 
@@ -35,6 +35,24 @@ export interface EventIdentity {
   readonly messageId?: string | null;
   /** Decided by admission: stored as applied, never dispatched. */
   readonly code?: number;
+}
+
+/** An event of a conversation that was admitted by another runtime. */
+export interface AdmittedEvent {
+  readonly name: ConversationName;
+  readonly event: JournalEvent;
+  readonly identity: EventIdentity;
+}
+
+/** What an engine takes from a runtime in front of it. Both throw EarshotError EAR_STORE_FAILED. */
+export interface Forward {
+  /**
+   * Carries events to their conversations. Resolves, once they are durable, to a number for each; 0: the
+   * conversation has it already.
+   */
+  events(events: readonly NewEvent[]): Promise<readonly number[]>;
+  /** Stores what all nodes share; resolves once that is durable. */
+  shared(writes: readonly (AccessWrite | CursorWrite)[]): Promise<void>;
 }
 
 /** Prepares an event for the journal. Serialises it once. */

@@ -31,10 +31,10 @@ import type {
 } from "../../domain/ports/index.ts";
 import type { Session, SessionPatch, SessionUsage } from "../../domain/session.ts";
 import type { FailingAgent } from "../../domain/stream.ts";
-import type { JournalEvent, JudgeAnswered } from "../../machines/events/events.ts";
+import type { JudgeAnswered } from "../../machines/events/events.ts";
 import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
-import type { ConversationName, EventIdentity, NewEvent } from "./event-codec.ts";
+import type { AdmittedEvent, Forward } from "./event-codec.ts";
 import type { AgentJudgeDay } from "./judges.ts";
 import type { RoomOperator } from "./room-actions.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
@@ -111,11 +111,10 @@ export interface RuntimePorts {
   readonly media?: MediaService;
   /** Files that agents send. Absent: there are none. */
   readonly outgoing?: OutgoingFiles;
-  /**
-   * Carries events to their conversations where an engine steps them. Resolves, once they are durable, to a
-   * number for each; 0: the conversation has it already. @default they are stepped here
-   */
-  readonly forward?: (events: readonly NewEvent[]) => Promise<readonly number[]>;
+  /** Where an engine steps conversations. @default here */
+  readonly forward?: Forward;
+  /** The access store of the daemon, for a runtime of one of its conversations. @default its own */
+  readonly access?: () => AccessStore;
   /** Reports everything that happens, once, in order. */
   readonly events: RuntimeEvents;
   /** 0: everything in-process. */
@@ -250,13 +249,6 @@ export interface SessionFilter {
   /** Only sessions created after this one. */
   readonly after?: string;
   readonly limit: number;
-}
-
-/** An event of a conversation that was admitted by another runtime. */
-export interface AdmittedEvent {
-  readonly name: ConversationName;
-  readonly event: JournalEvent;
-  readonly identity: EventIdentity;
 }
 
 export interface Runtime extends RoomOperator {

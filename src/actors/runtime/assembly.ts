@@ -105,7 +105,9 @@ class Assembly {
     });
     const journal = ports.forward === undefined ? own : createForwardingJournal(own, ports.forward);
     const { random, digest } = ports;
-    const access = openAccessStore(accessEntries, { clock, random, digest, journal, configs });
+    const access =
+      ports.access?.() ??
+      openAccessStore(accessEntries, { clock, random, digest, journal, configs });
     const sessions = createSessionParts({
       ...ports,
       journal,

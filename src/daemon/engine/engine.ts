@@ -5,7 +5,7 @@
  * has a runtime of its own, with the same ports; what it reports is reported by the daemon.
  */
 
-import type { NewEvent } from "../../actors/protocol/event-codec.ts";
+import type { Forward } from "../../actors/protocol/event-codec.ts";
 import type { Runtime, RuntimePorts } from "../../actors/protocol/runtime.ts";
 import {
   createRuntimeEvents,
@@ -15,9 +15,11 @@ import {
 import { createRuntime } from "../../actors/runtime/runtime.ts";
 import { openKeptStore } from "../../adapters/stores/sqlite-store.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
-import type { Clock, Log } from "../../domain/ports/index.ts";
+import type { Clock, Log, Store } from "../../domain/ports/index.ts";
 import { createInbox } from "../../engines/restate/inbox.ts";
+import { ingressCaller } from "../../engines/restate/ingress-call.ts";
 import { openNode, type RestateNode, registerNodes } from "../../engines/restate/node.ts";
+import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
 
 export interface EnginePorts {
   readonly clock: Clock;
@@ -27,16 +29,20 @@ export interface EnginePorts {
   readonly events: RuntimeEvents;
   /** The ports of the daemon's runtime. */
   readonly runtime: () => RuntimePorts;
+  /** The daemon's runtime, in front of the engine. */
+  readonly front: () => Runtime;
 }
 
 export interface Engine {
-  /** Carries events to their conversations. See `RuntimePorts.forward`. */
-  readonly forward: NonNullable<RuntimePorts["forward"]>;
+  readonly forward: Forward;
+  /** How far an account has read, on whichever node. */
+  cursor(channel: string, account: string, identity: string): Promise<string | null>;
   /**
-   * Opens this node and makes the server know it.
-   * @throws EarshotError EAR_PORT_TAKEN, EAR_HTTP_FAILED, EAR_HTTP_REFUSED
+   * Opens this node, makes the server know it, and `store` what all nodes share; then calls `front`. Conversations
+   * become active here after that.
+   * @throws EarshotError EAR_PORT_TAKEN, EAR_HTTP_FAILED, EAR_HTTP_REFUSED, EAR_STORE_FAILED
    */
-  start(): Promise<void>;
+  start(store: Store, front: () => Promise<void>): Promise<void>;
   /** A connection of this node came up or went down. */
   connectionChanged(channel: string, account: string): void;
   /** Replaces the config of what is active. */
@@ -56,21 +62,45 @@ function restateEngine(ports: EnginePorts): Engine {
   const { clock, log, config } = ports;
   const { ingress, admin, host, port, nodes, identityKeys } = config().engine;
   const inbox = createInbox(trimmed(ingress));
+  const shared = createSharedRows({
+    clock,
+    log,
+    call: ingressCaller(trimmed(ingress)),
+    onChanged: (rows) => ports.front().access().learn(rows),
+  });
   /** The runtimes of active conversations. */
   const active = new Set<Runtime>();
   let node: RestateNode | null = null;
 
+  async function know(store: Store): Promise<void> {
+    const before = await store.access();
+    const now = await shared.load(before);
+    const names = new Set(now.map(({ name }) => name));
+    const gone = before.filter(({ name }) => !names.has(name));
+    const rows = [...now, ...gone.map(({ name }) => ({ name, body: null }))];
+    if (rows.length > 0) await store.commit(rows.map((row) => ({ kind: "access", ...row })));
+  }
+
   return {
-    forward: (events) =>
-      Promise.all(
-        events.map(async ({ write, event }: NewEvent) => {
-          const { at: sentAt, identity, key, messageId } = write;
-          const isNew = await inbox.offer(key, { identity, sentAt, messageId, event });
-          return isNew ? 1 : 0;
-        }),
-      ),
-    async start() {
+    forward: {
+      events: (events) =>
+        Promise.all(
+          events.map(async ({ write, event }) => {
+            const { at: sentAt, identity, key, messageId } = write;
+            const isNew = await inbox.offer(key, { identity, sentAt, messageId, event });
+            return isNew ? 1 : 0;
+          }),
+        ),
+      shared: (writes) => shared.store(writes),
+    },
+    cursor: (...account) => shared.cursor(...account),
+    async start(store, front) {
+      let open: () => void = () => undefined;
+      const ready = new Promise<void>((resolve) => {
+        open = resolve;
+      });
       node = await openNode({
+        ready,
         clock,
         log,
         host,
@@ -86,6 +116,7 @@ function restateEngine(ports: EnginePorts): Engine {
             workers: 0,
             housekeeping: false,
             wakes: false,
+            access: () => ports.front().access(),
           });
           active.add(runtime);
           const stop: Runtime["stop"] = (options) => {
@@ -94,13 +125,16 @@ function restateEngine(ports: EnginePorts): Engine {
           };
           return { ...runtime, stop };
         },
-        onSaid: ({ level, target, message }) =>
-          log(level === "error" || level === "warn" ? "warn" : "debug", "engine.said", {
-            target,
-            message,
-          }),
+        onSaid: ({ level, target, message }) => {
+          if (level === "warn" || level === "error")
+            log("warn", "engine.said", { target, message });
+        },
       });
       await registerNodes(trimmed(admin), nodes ?? `http://${host}:${node.port}`);
+      await know(store);
+      await front();
+      shared.start();
+      open();
     },
     connectionChanged(channel, account) {
       for (const runtime of active) runtime.connectionChanged(channel, account);
@@ -110,6 +144,7 @@ function restateEngine(ports: EnginePorts): Engine {
     },
     active: () => active.size,
     async stop() {
+      shared.stop();
       await node?.close();
     },
   };
@@ -122,10 +157,7 @@ export function withEngine(ports: RuntimePorts, engine: Engine): Runtime {
   const front = createRuntime({ ...ports, workers: 0, forward: engine.forward });
   return {
     ...front,
-    async start() {
-      await front.start();
-      await engine.start();
-    },
+    start: () => engine.start(ports.store, () => front.start()),
     connectionChanged(channel, account) {
       front.connectionChanged(channel, account);
       engine.connectionChanged(channel, account);

@@ -8,8 +8,12 @@
  * It rests when nothing is under way and nothing is due soon; its record is written, and it may be ended. When
  * Restate has given the conversation to another node, it is cut off: nothing that it still does is stored or sent.
  */
-import { type ConversationName, conversationOf } from "../../actors/protocol/event-codec.ts";
-import type { AdmittedEvent, Runtime } from "../../actors/protocol/runtime.ts";
+import {
+  type AdmittedEvent,
+  type ConversationName,
+  conversationOf,
+} from "../../actors/protocol/event-codec.ts";
+import type { Runtime } from "../../actors/protocol/runtime.ts";
 import { createEndingClock } from "../../actors/util/ending-clock.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";

@@ -7,6 +7,7 @@
  */
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
+import { ingressCaller } from "./ingress-call.ts";
 import { inboxService, type OfferedEvent, putAnswerSchema } from "./wire.ts";
 
 export interface Inbox {
@@ -33,13 +34,24 @@ export function createInbox(ingress: string, callMsMax: number = limits.engineCa
   /** What waits for each conversation that has a call under way. */
   const queues = new Map<string, Waiting[]>();
 
-  const url = (key: string) => `${ingress}/${inboxService}/${encodeURIComponent(key)}/put`;
+  const call = ingressCaller(ingress, callMsMax);
+
+  async function put(key: string, batch: readonly Waiting[]): Promise<readonly boolean[]> {
+    const path = `${inboxService}/${encodeURIComponent(key)}/put`;
+    const events = batch.map(({ event }) => event);
+    const results = putAnswerSchema.parse(await call(path, { events }));
+    if (results.length === batch.length) return results;
+    throw new EarshotError(
+      "EAR_STORE_FAILED",
+      `Cannot take events for ${key}: ${batch.length} were sent and ${results.length} answered.`,
+    );
+  }
 
   async function carry(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
       const batch = queue.splice(0, limits.engineBatchEventsMax);
       try {
-        const results = await call(url(key), batch, callMsMax);
+        const results = await put(key, batch);
         for (const [place, { resolve }] of batch.entries()) resolve(results[place] === true);
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -68,37 +80,4 @@ export function createInbox(ingress: string, callMsMax: number = limits.engineCa
           );
       }),
   };
-}
-
-async function call(
-  url: string,
-  batch: readonly Waiting[],
-  msMax: number,
-): Promise<readonly boolean[]> {
-  const failed = (why: string, cause?: unknown) =>
-    new EarshotError("EAR_STORE_FAILED", `Cannot reach a conversation at ${url}: ${why}.`, {
-      cause,
-    });
-  let answer: Response;
-  let text: string;
-  try {
-    answer = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ events: batch.map(({ event }) => event) }),
-      signal: AbortSignal.timeout(msMax),
-    });
-    text = await answer.text();
-  } catch (cause) {
-    const isLate = (cause as Error).name === "TimeoutError";
-    const why = isLate
-      ? `no answer in ${msMax} ms`
-      : "there is no connection (is Restate running?)";
-    throw failed(why, cause);
-  }
-  if (!answer.ok) throw failed(`Restate answers ${answer.status} (${text.slice(0, 200)})`);
-  const results = putAnswerSchema.parse(JSON.parse(text));
-  if (results.length !== batch.length)
-    throw failed(`${batch.length} events were sent and ${results.length} answered`);
-  return results;
 }

@@ -13,6 +13,7 @@ import { type Activation, type ActivationPorts, activate } from "./activation.ts
 import { leaseObject } from "./leases/object.ts";
 import { conversationObject, inboxObject, type ObjectPorts, type Sdk } from "./objects.ts";
 import { provideResolvers } from "./polyfill.ts";
+import { accessObject, cursorObject } from "./shared/objects.ts";
 
 export interface NodeOptions extends ActivationPorts {
   /** Gets what the SDK has to say of calls, such as why one is made again. */
@@ -22,6 +23,8 @@ export interface NodeOptions extends ActivationPorts {
     readonly target: string | null;
     readonly message: string;
   }) => void;
+  /** See `ObjectPorts`. */
+  readonly ready?: Promise<void>;
   /** @default 127.0.0.1 */
   readonly host?: string;
   /** @default a free one */
@@ -81,8 +84,11 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
       conversationObject(sdk, {
         clock: options.clock,
         activate: activateHere,
+        ready: options.ready,
       }),
       leaseObject(sdk),
+      accessObject(sdk),
+      cursorObject(sdk),
     ],
     identityKeys: [...identityKeys],
     logger: ({ level, replaying, context }, message: unknown) => {

@@ -30,6 +30,8 @@ export interface ObjectPorts {
   readonly clock: Pick<Clock, "now">;
   /** Makes a conversation active on this node. */
   readonly activate: (key: string, rows: readonly KeptRow[]) => Activation;
+  /** Resolves when conversations may become active here. @default at once */
+  readonly ready?: Promise<void> | undefined;
 }
 
 /** Refused calls are not made again: a call of a wrong form stays wrong. */
@@ -146,7 +148,8 @@ class Run {
     else if (events.length > 0) this.#activation.take(events);
   }
 
-  work(): Promise<Work> {
+  async work(): Promise<Work> {
+    await this.#ports.ready;
     if (this.#activation === null) {
       this.#activation = this.#ports.activate(this.#ctx.key, this.#kept.rows());
       const events = this.#waiting.splice(0);

@@ -56,6 +56,21 @@ describe.skipIf(!haveRestate)("kill -9", () => {
     await judge(world);
   });
 
+  test("a node that stands still: the other takes over, and when it wakes up it sends nothing twice", async () => {
+    const random = chance(seed + 3);
+    world = await NodesWorld.open(2, random, program);
+    for (let round = 0; round < rounds(1, 8); round += 1) {
+      const stopped = round % 2;
+      await world.traffic(30);
+      world.signal(stopped, "SIGSTOP");
+      await world.traffic(20);
+      await world.answeredBy(1 - stopped);
+      world.signal(stopped, "SIGCONT");
+      await world.traffic(20);
+    }
+    await judge(world);
+  });
+
   test("SIGTERM of a node under load: its conversations go on at the other, and nothing comes twice", async () => {
     const random = chance(seed + 2);
     world = await NodesWorld.open(2, random, program);

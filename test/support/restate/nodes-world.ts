@@ -126,6 +126,18 @@ export class NodesWorld {
     while (this.acked.size < this.said.length) await new Promise((next) => setTimeout(next, 1));
   }
 
+  /** Resolves when a node has sent an answer in each room since the call. */
+  async answeredBy(node: number): Promise<void> {
+    const before = this.received.length;
+    const answered = () =>
+      new Set(this.received.slice(before).flatMap((one) => (one.node === node ? [one.chat] : [])));
+    while (answered().size < rooms) {
+      if (this.acked.size === this.said.length) await this.traffic(rooms);
+      else this.redeliver();
+      await new Promise((next) => setTimeout(next, 50));
+    }
+  }
+
   /** Says again what was not acknowledged: the node that got it may be dead. */
   redeliver(): void {
     for (const [id] of this.#queues.values()) if (id !== undefined) this.#say(id);

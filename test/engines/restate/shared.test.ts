@@ -1,0 +1,105 @@
+/**
+ * What nodes share besides conversations, on a real Restate: one knows what another has stored, and of two that
+ * change the same at once one is refused.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createSystemClock } from "../../../src/adapters/system/clock.ts";
+import { ingressCaller } from "../../../src/engines/restate/ingress-call.ts";
+import { type RestateNode, registerNodes } from "../../../src/engines/restate/node.ts";
+import {
+  createSharedRows,
+  type SharedRows,
+} from "../../../src/engines/restate/shared/shared-rows.ts";
+import { openTestNode } from "../../support/restate/node.ts";
+import { haveRestate, type RestateServer, startRestate } from "../../support/restate/server.ts";
+
+const access = (name: string, body: string | null) => ({ kind: "access", name, body }) as const;
+
+describe.skipIf(!haveRestate)("what all nodes share", () => {
+  let restate: RestateServer;
+  let node: RestateNode;
+  const open: SharedRows[] = [];
+
+  beforeAll(async () => {
+    restate = await startRestate();
+    node = await openTestNode();
+    await registerNodes(restate.admin, `http://127.0.0.1:${node.port}`);
+  });
+  afterAll(async () => {
+    for (const one of open) one.stop();
+    await node?.close();
+    await restate?.stop();
+  });
+
+  /** What a node has, and what it has learned of others. */
+  function join() {
+    const learned: Record<string, string | null> = {};
+    let changed: () => void = () => undefined;
+    const rows = createSharedRows({
+      clock: createSystemClock(),
+      log: () => undefined,
+      call: ingressCaller(restate.ingress),
+      onChanged: (found) => {
+        for (const { name, body } of found) learned[name] = body;
+        changed();
+      },
+    });
+    open.push(rows);
+    const until = async (name: string, body: string | null) => {
+      while (learned[name] !== body)
+        await new Promise<void>((resolve) => {
+          changed = resolve;
+        });
+    };
+    return { rows, learned, until };
+  }
+
+  test("rows: the first node gives its own, others get them, and learn each change", async () => {
+    const [one, two] = [join(), join()];
+    const own = [{ name: "ann", body: "1" }];
+    expect(await one.rows.load(own)).toEqual(own);
+    expect(await two.rows.load([{ name: "old", body: "0" }])).toEqual(own);
+    two.rows.start();
+    await one.rows.store([access("bob", "2"), access("ann", null)]);
+    await two.until("bob", "2");
+    expect(two.learned).toEqual({ bob: "2", ann: null });
+    expect(one.learned).toEqual({});
+    expect(await join().rows.load([])).toEqual([{ name: "bob", body: "2" }]);
+  });
+
+  test("of two nodes that change the same row at once, one is refused and has learned the other's", async () => {
+    const [one, two] = [join(), join()];
+    await Promise.all([one.rows.load([]), two.rows.load([])]);
+    const done = await Promise.allSettled([
+      one.rows.store([access("code", "one")]),
+      two.rows.store([access("code", "two")]),
+    ]);
+    expect(done.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    const [loser, winner] = done[0].status === "rejected" ? [one, "two"] : [two, "one"];
+    expect(loser.learned).toEqual({ code: winner });
+    await loser.rows.store([access("code", "again")]);
+    expect(await join().rows.load([])).toContainEqual({ name: "code", body: "again" });
+  });
+
+  test("a node that has missed more changes than are kept reads everything again", async () => {
+    const [one, two] = [join(), join()];
+    await Promise.all([one.rows.load([]), two.rows.load([])]);
+    for (let from = 0; from < 300; from += 50)
+      await one.rows.store(
+        Array.from({ length: 50 }, (_, index) => access(`many${from + index}`, "x")),
+      );
+    await one.rows.store([access("many7", null), access("bob", null)]);
+    two.rows.start();
+    await two.until("bob", null);
+    expect(Object.values(two.learned).filter((body) => body === "x")).toHaveLength(299);
+  });
+
+  test("cursors: any node reads how far an account has come", async () => {
+    const [one, two] = [join(), join()];
+    const cursor = { kind: "cursor", channel: "telegram", account: "bot", identity: "i" } as const;
+    expect(await two.rows.cursor("telegram", "bot", "i")).toBe(null);
+    await one.rows.store([{ ...cursor, value: "17" }]);
+    expect(await two.rows.cursor("telegram", "bot", "i")).toBe("17");
+    expect(await two.rows.cursor("telegram", "bot", "other")).toBe(null);
+  });
+});
