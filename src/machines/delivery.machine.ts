@@ -20,6 +20,8 @@ export type DeliveryEvent =
   | { readonly type: "confirm" }
   /** The platform refused for now (rate limit, outage). */
   | { readonly type: "defer" }
+  /** It was not called after all: another node has the connection. */
+  | { readonly type: "withhold" }
   /** The platform will never take it. */
   | { readonly type: "refuse" }
   /** The call was made and its outcome is unknown. */
@@ -39,9 +41,11 @@ export const deliveryMachine = setup({
   },
   guards: {
     mayTryAgain: ({ context }) => context.attempts < limits.sendAttemptsMax,
+    isFirst: ({ context }) => context.attempts === 1,
   },
   actions: {
     countAttempt: assign({ attempts: ({ context }) => context.attempts + 1 }),
+    uncountAttempt: assign({ attempts: ({ context }) => context.attempts - 1 }),
     countDoubt: assign({ doubts: ({ context }) => context.doubts + 1 }),
     forgetAttempts: assign({ attempts: 0 }),
   },
@@ -61,6 +65,10 @@ export const deliveryMachine = setup({
       on: {
         confirm: "sent",
         defer: [{ guard: "mayTryAgain", target: "waiting" }, { target: "dead" }],
+        withhold: [
+          { guard: "isFirst", target: "pending", actions: "uncountAttempt" },
+          { target: "waiting", actions: "uncountAttempt" },
+        ],
         refuse: "dead",
         doubt: "in-doubt",
       },
@@ -97,7 +105,8 @@ export const deliveryMachine = setup({
 
 /** The events that a delivery may get. */
 export const deliveryEvents: readonly DeliveryEvent["type"][] = [
-  ...(["send", "confirm", "defer", "refuse", "doubt", "resend", "expire", "drop"] as const),
+  ...(["send", "confirm", "defer", "withhold", "refuse"] as const),
+  ...(["doubt", "resend", "expire", "drop"] as const),
 ];
 
 /** What the outbox stores of a row's state. */

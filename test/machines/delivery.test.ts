@@ -13,7 +13,7 @@ import {
 import { property } from "../support/property.ts";
 
 const types = [
-  ...(["send", "confirm", "defer", "refuse"] as const),
+  ...(["send", "confirm", "defer", "withhold", "refuse"] as const),
   ...(["doubt", "resend", "expire", "drop"] as const),
 ];
 const events: readonly DeliveryEvent[] = types.map((type) => ({ type }));
@@ -52,6 +52,13 @@ property([fc.array(fc.constantFrom(...events), { maxLength: 40, size: "max" })])
     }
   },
 );
+
+test("a call that was withheld leaves the row as it was", () => {
+  for (const state of ["pending", "waiting"] as const) {
+    const row: DeliveryState = { state, attempts: state === "pending" ? 0 : 2, doubts: 1 };
+    expect(nextDelivery(nextDelivery(row, { type: "send" }), { type: "withhold" })).toEqual(row);
+  }
+});
 
 test("the calls of the platform are counted, and the last one allowed ends it", () => {
   const row: DeliveryState = { state: "waiting", attempts: limits.sendAttemptsMax - 1, doubts: 2 };

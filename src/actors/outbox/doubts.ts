@@ -4,6 +4,7 @@
  * A row after an event of `deliveryMachine`, the policy for rows in doubt, and what becomes of the
  * rows that a start finds.
  */
+import type { Millis } from "../../domain/message.ts";
 import type { Clock, OutboxRow, SideStep } from "../../domain/ports/index.ts";
 import {
   type DeliveryEvent,
@@ -11,7 +12,7 @@ import {
   nextDelivery,
 } from "../../machines/delivery.machine.ts";
 import { backoffMsMin } from "./backoff.ts";
-import { isDraft } from "./row-body.ts";
+import { deliveryOf, isDraft } from "./row-body.ts";
 import type { OutboxPorts } from "./types.ts";
 
 /** The error of a draft whose turn is lost, or whose whole text another row sends. */
@@ -50,6 +51,14 @@ export function resendOnce(
   if (policy !== "resend-if-fresh" || row.doubts > 1 || now - row.createdAt >= freshMs) return null;
   const error = `in doubt, sent again: ${row.error ?? ""}`;
   return changed(row, "resend", { dueAt: now + backoffMsMin, error });
+}
+
+/** A row that the operator sends again, as old as a new one; null when its state does not allow it. */
+export function sentAgain(row: OutboxRow, now: Millis): OutboxRow | null {
+  const { body } = deliveryOf(row);
+  const expiresAt = now + Math.max(0, body.expiresAt - row.createdAt);
+  const again = JSON.stringify({ ...body, expiresAt });
+  return changed(row, "resend", { createdAt: now, dueAt: now, body: again });
 }
 
 /** A row as the start goes on with it. */

@@ -13,7 +13,7 @@ import { type ChannelOutbound, noConversation, type OutboxRow } from "../../doma
 import type { SendStatus } from "../../domain/stream.ts";
 import { newEvent } from "../protocol/event-codec.ts";
 import { createBackoff } from "./backoff.ts";
-import { changed, cutShort, resendOnce, resumed, stepBetween } from "./doubts.ts";
+import { changed, cutShort, resendOnce, resumed, sentAgain, stepBetween } from "./doubts.ts";
 import { createWaitingReactions } from "./pending-reactions.ts";
 import {
   asMessage,
@@ -28,7 +28,7 @@ import {
   sendLine,
   type TextBody,
 } from "./row-body.ts";
-import { type SendOutcome, trySend } from "./send-attempt.ts";
+import { type CallOutcome, trySend } from "./send-attempt.ts";
 import { asAsked, askHooks } from "./send-hooks.ts";
 import { createSendQueues, type QueuedDelivery } from "./send-queues.ts";
 import { createSentTexts } from "./sent-texts.ts";
@@ -119,7 +119,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     try {
       await send(item);
     } catch (error) {
-      // Only a stop ends here: the row is found in `sending` at the next start.
+      // Only a stop: the next start finds the row in `sending`.
       log("warn", "outbox.stopped", { id: item.delivery.row.id, error: String(error) });
     }
   }
@@ -150,7 +150,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     ports.onPoint("after-send");
     // The next start finds the row in `sending`.
     if (stop.signal.aborted && outcome.kind !== "confirm") throw stop.signal.reason;
-    if (isText(item.delivery)) await settleText(item, outcome);
+    if (outcome.kind === "withhold") await withhold(item);
+    else if (isText(item.delivery)) await settleText(item, outcome);
     else await settleReaction(item, outcome);
   }
 
@@ -171,7 +172,15 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     return null;
   }
 
-  async function settleText(item: QueuedDelivery, outcome: SendOutcome): Promise<void> {
+  /** The row is as it was before the attempt, and waits until the account may be used. */
+  async function withhold(item: QueuedDelivery): Promise<void> {
+    const row = changed(item.delivery.row, "withhold") as OutboxRow;
+    put(item, row);
+    if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row }]);
+    queues.park(item);
+  }
+
+  async function settleText(item: QueuedDelivery, outcome: CallOutcome): Promise<void> {
     const { row, body } = item.delivery as Delivery & { body: TextBody };
     if (outcome.kind === "confirm") {
       const messageIds = JSON.stringify(outcome.messageIds);
@@ -214,7 +223,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
 
   async function defer(
     item: QueuedDelivery,
-    { afterMs, wholeAccount, error }: Extract<SendOutcome, { kind: "defer" }>,
+    { afterMs, wholeAccount, error }: Extract<CallOutcome, { kind: "defer" }>,
   ): Promise<void> {
     const { row, body } = item.delivery;
     const dueAt = clock.now() + pace.afterTry(row, afterMs);
@@ -226,7 +235,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     queues.release(item, dueAt);
   }
 
-  async function settleReaction(item: QueuedDelivery, outcome: SendOutcome): Promise<void> {
+  async function settleReaction(item: QueuedDelivery, outcome: CallOutcome): Promise<void> {
     const { row } = item.delivery;
     if (outcome.kind === "confirm") return done(item, changed(row, "confirm") as OutboxRow);
     log("debug", "reaction.failed", { id: row.id, error: outcome.error });
@@ -341,16 +350,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       if (broken) giveUpAll(cutShort, ({ row }) => row.turnId === turnId && isDraft(row));
     },
     async resend(row) {
-      const now = clock.now();
-      const { expiresAt } = deliveryOf(row).body;
-      const body = JSON.stringify({
-        ...deliveryOf(row).body,
-        expiresAt: now + Math.max(0, expiresAt - row.createdAt),
-      });
-      const next =
-        queued.has(row.id) || isDraft(row)
-          ? null
-          : changed(row, "resend", { createdAt: now, dueAt: now, body });
+      const next = queued.has(row.id) || isDraft(row) ? null : sentAgain(row, clock.now());
       if (next === null) return false;
       await journal.keep([{ kind: "outbox", row: next }]);
       tally(row.state, next.state);

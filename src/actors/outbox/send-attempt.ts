@@ -16,9 +16,14 @@ export type SendOutcome =
       readonly wholeAccount: boolean;
       error: string;
     }
+  /** Nothing was called: another node has the connection. */
+  | { readonly kind: "withhold"; readonly error: string }
   | { readonly kind: "refuse"; readonly error: string }
   /** `stated`: the adapter reports the doubt itself. */
   | { readonly kind: "doubt"; readonly error: string; readonly stated: boolean };
+
+/** What a call that was made has come to. */
+export type CallOutcome = Exclude<SendOutcome, { readonly kind: "withhold" }>;
 
 const notOurs = "not called: this process does not own its database";
 const tooSlow = `no answer within ${limits.sendMsMax / 1_000} s`;
@@ -147,6 +152,7 @@ function outcomeOf(error: unknown): SendOutcome {
     const what = String((error as Error)?.message ?? error);
     return { kind: "doubt", error: `unexpected: ${what}`, stated: false };
   }
+  if (error.code === "EAR_LEASE_LOST") return { kind: "withhold", error: error.message };
   switch (error.disposition) {
     case "retry":
       return {

@@ -133,6 +133,30 @@ test("what the platform refuses is not tried again", async () => {
   expect(world.sent).toEqual([]);
 });
 
+test.each<Fate[]>([["elsewhere"], ["fail", "elsewhere"], ["odd", "elsewhere"]])(
+  "a send that another node's lease prevents is as it was before: %s %s",
+  async (...given) => {
+    const fates = given.filter((fate) => typeof fate === "string");
+    const world = await started({}, fates);
+    await world.say("a", { direct: true });
+    await world.pass(60_000);
+    expect(world.fates).toEqual([]);
+    expect(world.sent).toEqual([]);
+    const [row] = await world.store.outboxOpen();
+    const before = { elsewhere: "pending", fail: "waiting", odd: "pending" };
+    expect(row).toMatchObject({
+      state: before[fates[0] as keyof typeof before],
+      attempts: fates[0] === "fail" ? 1 : 0,
+      doubts: fates[0] === "odd" ? 1 : 0,
+    });
+    world.ready = true;
+    world.runtime.connectionChanged("telegram", "default");
+    await world.pass(1_000);
+    expect(statuses(world).at(-1)).toBe("sent");
+    expect(world.sent).toHaveLength(1);
+  },
+);
+
 test.each<Fate>(["hang", "odd"])(
   "a send with unknown outcome (%s) is sent again once",
   async (fate) => {

@@ -34,7 +34,7 @@ import type { StreamLine } from "../../../src/domain/stream.ts";
 import { createTestStore, type TestStore } from "./test-store.ts";
 
 /** What the platform does with the next calls, in order; then it takes everything. */
-export type Fate = "ok" | "429" | "fail" | "refuse" | "hang" | "odd";
+export type Fate = "ok" | "429" | "fail" | "refuse" | "hang" | "odd" | "elsewhere";
 
 export interface Sent {
   readonly id: string;
@@ -236,6 +236,10 @@ export class World {
           throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", "down");
         case "refuse":
           throw new EarshotError("EAR_CHANNEL_REJECTED", "blocked");
+        case "elsewhere":
+          // Another node has the connection, and this one learns it now.
+          this.ready = false;
+          throw new EarshotError("EAR_LEASE_LOST", "another node has it");
         case "hang":
           return new Promise<never>(() => undefined);
         case "odd":
