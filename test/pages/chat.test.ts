@@ -236,11 +236,16 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     await soon(() => page.locator('.msg[aria-selected="true"]').allTextContents()).toEqual([
       expect.stringContaining("Bo"),
     ]);
+    // Frames come late on a busy machine.
+    await page.evaluate(`window.requestAnimationFrame = (run) => setTimeout(run, 200);
+      window.cancelAnimationFrame = clearTimeout;`);
     await page.keyboard.press("n");
     const focused = () => page.evaluate("document.activeElement.className");
     await soon(focused).toContain("msg");
     await page.keyboard.press("Enter");
     await soon(focused).toBe("ladder");
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => done()))");
+    expect(await focused()).toBe("ladder");
     await page.keyboard.press("Escape");
     await soon(focused).toContain("msg");
     await page.keyboard.press("t");

@@ -40,6 +40,7 @@ export function ChatPage({ token, onLink, onHelp }: PageProps) {
   const [pane, setPane] = usePane();
   const [opening, setOpening] = useState(false);
   const box = useRef<HTMLTextAreaElement>(null);
+  const focusing = useRef(0);
   const sim = useMemo(
     () =>
       new Simulator({
@@ -61,19 +62,27 @@ export function ChatPage({ token, onLink, onHelp }: PageProps) {
   useEffect(() => {
     if (selected !== null) void sim.explain(selected);
   }, [sim, selected, agent.id, agent.name]);
+  /** In the next frame, when the row is drawn. */
+  const focusLater = (id: string) => {
+    cancelAnimationFrame(focusing.current);
+    focusing.current = requestAnimationFrame(() => document.getElementById(`row-${id}`)?.focus());
+  };
   const toLadder = () => {
+    // A late frame would take the focus away from it.
+    cancelAnimationFrame(focusing.current);
     setPane("why");
     setOpening(true);
   };
   const backToRoom = () => {
     setPane(focus.kind === "direct" ? "direct" : "room");
-    if (selected !== null) requestAnimationFrame(() => focusRow(selected));
+    if (selected !== null) focusLater(selected);
   };
   useKeys(
     chatKeys({
       view,
       selected,
       select,
+      focusLater,
       writeAs: (id) => sim.writeAs(id),
       toDraft: () => setFocus({ kind: "draft" }),
     }),
@@ -166,25 +175,24 @@ function PaneSwitch({
   );
 }
 
-const focusRow = (id: string) => document.getElementById(`row-${id}`)?.focus();
-
 interface KeyTools {
   readonly view: SimView | null;
   readonly selected: string | null;
   readonly select: (id: string) => void;
+  readonly focusLater: (id: string) => void;
   readonly writeAs: (id: string) => void;
   readonly toDraft: () => void;
 }
 
 /** Moving through the simulated room, and choosing who writes. */
-function chatKeys({ view, selected, select, writeAs, toDraft }: KeyTools) {
+function chatKeys({ view, selected, select, focusLater, writeAs, toDraft }: KeyTools) {
   const rows = (view?.rows ?? []).filter((row) => row.kind !== "writing");
   const at = rows.findIndex((row) => row.id === selected);
   const go = (index: number) => {
     const row = rows[Math.max(0, Math.min(rows.length - 1, index))];
     if (row === undefined) return;
     select(row.id);
-    requestAnimationFrame(() => focusRow(row.id));
+    focusLater(row.id);
   };
   const engaged = (step: 1 | -1) => {
     const from = at < 0 ? (step === 1 ? -1 : rows.length) : at;
