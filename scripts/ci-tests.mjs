@@ -1,6 +1,7 @@
 // `npm test` as CI runs it: files that failed are run once more, alone, and named either way. On a
 // shared machine a browser or an IRC server may miss a limit; what fails twice, what fails in many
-// files and what fails outside a test fails the run.
+// files and what fails outside a test fails the run. `--busy`: as `npm run test:busy`; other
+// arguments name what to run.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
@@ -9,8 +10,12 @@ import { root, run } from "./prepare.mjs";
 const manyFiles = 4;
 const folder = mkdtempSync(join(tmpdir(), "earshot-ci-"));
 const report = join(folder, "report.json");
+const named = process.argv.slice(2).filter((name) => name !== "--busy");
+const script = process.argv.includes("--busy") ? "test:busy" : "test";
 const npmTest = (...args) =>
-  run("npm", ["test", "--silent", "--", ...args], { stdio: ["ignore", "inherit", "inherit"] });
+  run("npm", ["run", "--silent", script, "--", ...args], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
 
 /** Files with a failed test, or null when nothing can be said of them. */
 function failedFiles() {
@@ -24,7 +29,12 @@ function failedFiles() {
   }
 }
 
-let status = npmTest("--reporter=default", "--reporter=json", `--outputFile.json=${report}`);
+let status = npmTest(
+  ...named,
+  "--reporter=default",
+  "--reporter=json",
+  `--outputFile.json=${report}`,
+);
 const files = status === 0 ? [] : failedFiles();
 rmSync(folder, { recursive: true });
 if (files !== null && files.length > 0 && files.length <= manyFiles) {

@@ -9,6 +9,7 @@ import { ensureBuilt, ensureInstalled, root, run } from "./prepare.mjs";
 const isBusy = process.argv[2] === "--busy";
 const named = process.argv.slice(isBusy ? 3 : 2);
 const folders = ["test/daemon", "test/crash", "test/pages"];
+const isNamed = named.some((name) => !name.startsWith("-"));
 
 ensureInstalled();
 ensureBuilt();
@@ -22,7 +23,8 @@ process.exitCode = run(
   [
     join(root, "node_modules", "vitest", "vitest.mjs"),
     "run",
-    ...(isBusy && named.length === 0 ? folders : named),
+    ...(isBusy && !isNamed ? folders : []),
+    ...named,
   ],
   { stdio: "inherit" },
 );
