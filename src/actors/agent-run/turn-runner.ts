@@ -160,7 +160,7 @@ class Runner implements TurnRunner {
         this.#report(kept);
         kept = [];
       },
-      onText: this.#deltas(job),
+      onText: this.#deltas(job, () => this.#runs.get(turnId) === run),
       ask: (tool, input) => this.#options.ask({ conv, key, turnId, tool, input }),
       onDraft: (index, text) => {
         this.#activity += 1;
@@ -224,14 +224,22 @@ class Runner implements TurnRunner {
     });
   }
 
-  #deltas(job: TurnJob): (visible: string) => void {
+  /**
+   * Shows what was said so far, at most ten times a second. An answer that is whole before others
+   * have had their turn is shown by its messages alone.
+   */
+  #deltas(job: TurnJob, isRunning: () => boolean): (visible: string) => void {
     const { conv, key, turnId } = job.order;
-    const { clock, onDelta } = this.#options;
+    const { clock, onDelta, scheduler } = this.#options;
     let last = Number.NEGATIVE_INFINITY;
+    let visible = "";
     return (text) => {
+      visible = text;
       if (!this.#watched.has(conv) || clock.monotonic() - last < deltaMsMin) return;
       last = clock.monotonic();
-      onDelta({ conv, key, turnId, text });
+      scheduler.soon(() => {
+        if (isRunning()) onDelta({ conv, key, turnId, text: visible });
+      });
     };
   }
 }

@@ -402,16 +402,30 @@ describe("words", () => {
   });
 
   test("are shown to whoever watches, not more often than ten times a second", async () => {
+    const pause = () =>
+      new Promise<void>((resolve) => void clock.setTimer(clock.now() + 100, resolve));
     says(async function* () {
       yield text("one ");
       yield text("two ");
-      await new Promise<void>((resolve) => void clock.setTimer(clock.now() + 100, resolve));
+      await pause();
       yield text("three ");
+      await pause();
     });
     await run({ watched: true });
     clock.advanceTo(1_100);
     await still();
-    expect(deltas.map((delta) => delta.text)).toEqual(["one", "one two three"]);
+    expect(deltas.map((delta) => delta.text)).toEqual(["one two", "one two three"]);
+  });
+
+  test("of an answer that is there at once are shown by its messages alone", async () => {
+    says(async function* () {
+      yield text("all ");
+      yield text("of it");
+    });
+    await run({ watched: true });
+    await still();
+    expect(texts()).toEqual(["all of it"]);
+    expect(deltas).toEqual([]);
   });
 
   test("name the people they mention in platform syntax", async () => {
