@@ -161,3 +161,18 @@ function mixBits(bits: number): number {
   value = Math.imul(value, 0xc2b2ae35);
   return value ^ (value >>> 16);
 }
+
+const ulid = /^([0-7][0-9A-HJKMNP-TV-Z]{9})[0-9A-HJKMNP-TV-Z]{16}$/;
+const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/**
+ * The time in a turn's id (a ULID begins with ten letters of it), ms since the epoch; 0 in another id.
+ * As `sentAt` of the turn's events it puts them beside each other in the store's unique index, which is
+ * in the order of times. With 0 each would change a page of its own somewhere.
+ */
+export function timeOfId(id: string): number {
+  const time = ulid.exec(id)?.[1] ?? "";
+  let ms = 0;
+  for (const letter of time) ms = ms * 32 + letters.indexOf(letter);
+  return ms;
+}

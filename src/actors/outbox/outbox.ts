@@ -9,6 +9,7 @@
  * conversation.
  */
 import { setMaxListeners } from "node:events";
+import { timeOfId } from "../../domain/key.ts";
 import { type ChannelOutbound, noConversation, type OutboxRow } from "../../domain/ports/index.ts";
 import type { SendStatus } from "../../domain/stream.ts";
 import { newEvent } from "../protocol/event-codec.ts";
@@ -89,7 +90,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       return;
     }
     const identity = `delivery|${row.id}|${row.state}|${row.attempts}|${row.doubts}`;
-    const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), { identity });
+    const named = { identity, sentAt: timeOfId(row.turnId) };
+    const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), named);
     sent.note(row, delivery.body);
     ports.onPoint("before-mark");
     const events = () => [report(), ...ports.onSettled(deliveryWith(delivery, row))];

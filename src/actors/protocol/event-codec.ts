@@ -30,7 +30,7 @@ export interface NewEvent {
 export interface EventIdentity {
   /** Unique in the conversation; a second event with it is a duplicate. */
   readonly identity: string;
-  /** The platform's own time, if it has one: never the time of receipt. */
+  /** The platform's own time, if it has one, or that of a turn's id: never the time of receipt. */
   readonly sentAt?: number | undefined;
   readonly messageId?: string | null;
   /** Decided by admission: stored as applied, never dispatched. */

@@ -3,6 +3,7 @@
  * and replaced if its reset is due. The reset is journalled before the turn, so the turn is the
  * first of the new session in every respect, also in a replay.
  */
+import { timeOfId } from "../../domain/key.ts";
 import type { Millis } from "../../domain/message.ts";
 import type {
   Clock,
@@ -58,7 +59,7 @@ export function createSessionStart(ports: GrantPorts): SessionStart {
   function grantOf(request: SlotRequest, turnId: string, at: number, over: boolean): Grant {
     const { conv, key, agentId } = request;
     const made = (event: Parameters<typeof newEvent>[2], identity: string) =>
-      newEvent(request, ports.cfg(), event, { identity });
+      newEvent(request, ports.cfg(), event, { identity, sentAt: timeOfId(turnId) });
     const sessionId = ids.next(`session|${key}`);
     const granted = made({ type: "lane.granted", at, turnId }, `lane|${turnId}`);
     const reset = made({ type: "session.reset", at, sessionId }, `reset|${turnId}`);

@@ -5,6 +5,7 @@
  * an answer that is complete at once is one row, with its text, its usage and its end. A tool call
  * closes its row, so a row holds at most one: effects that are named by their row stay unique.
  */
+import { timeOfId } from "../../domain/key.ts";
 import type { AgentReport, AgentReported } from "../../machines/events/events.ts";
 import { type NewEvent, newEvent } from "../protocol/event-codec.ts";
 import type { TurnReport } from "../protocol/host-protocol.ts";
@@ -36,5 +37,6 @@ function rowOf(reports: readonly TurnReport[], cfg: number): NewEvent[] {
   const events = reports.map(({ event }) => event);
   const together: AgentReported = { type: "agent.reported", at: last.event.at, turnId, events };
   const event = reports.length === 1 ? first.event : together;
-  return [newEvent({ conv, key }, cfg, event, { identity: `turn|${turnId}|${attempt}|${n}` })];
+  const named = { identity: `turn|${turnId}|${attempt}|${n}`, sentAt: timeOfId(turnId) };
+  return [newEvent({ conv, key }, cfg, event, named)];
 }

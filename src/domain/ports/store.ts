@@ -21,7 +21,7 @@ export const noConversation = 0;
 
 /**
  * One event of one conversation. `at` and `eid` (52-bit hash of `identity`) are the event's
- * identity: `at` is the platform's own time or 0, never the time of receipt.
+ * identity: `at` is the platform's own time, that of a turn's id, or 0, never the time of receipt.
  */
 export interface EventWrite {
   readonly kind: "event";
