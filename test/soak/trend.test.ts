@@ -59,7 +59,7 @@ describe("what it finds", () => {
     ["heap, host", 100],
     ["outside the heaps", 100],
     ["RSS", 1_500],
-    ["WAL", 100],
+    ["WAL", 200],
     ["database", 800],
     ["search index", 200],
     ["transcripts", 800],
