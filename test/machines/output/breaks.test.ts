@@ -46,6 +46,7 @@ describe("the best break", () => {
     ["a\r\nb", "paragraph", "a\r\n"],
     ["a\u00a0b", "paragraph", "a\u00a0"],
     [" a", "paragraph", " "],
+    [". b c", "paragraph", ". "],
   ])("of %j, with %s, is %j", (text, prefer, head) => expect(cut(text, prefer)).toBe(head));
 
   test("lies within its bounds", () => {
@@ -55,6 +56,14 @@ describe("the best break", () => {
     expect(cut("a b c d", "paragraph", { from: 4, to: 5 })).toBe("a b ");
     expect(cut("a\n\nb c", "paragraph", { from: 4 })).toBe("a\n\nb ");
     expect(cut("a. b", "paragraph", { to: 3 })).toBe("a. ");
+  });
+
+  test("lies not between a carriage return and its newline, nor before the bounds", () => {
+    expect(cut("a b\r\nc", "paragraph", { to: 4 })).toBe("a ");
+    expect(cut("a b \nc", "paragraph", { to: 4 })).toBe("a b ");
+    expect(cut("a b\r\rc", "paragraph", { to: 4 })).toBe("a b\r");
+    expect(cut("a\n   b", "paragraph", { from: 4, to: 5 })).toBeNull();
+    expect(cut("a\n   b", "paragraph", { to: 5, holes: [[1, 4]] })).toBeNull();
   });
 
   test("lies in no hole, but may be at its edges", () => {
