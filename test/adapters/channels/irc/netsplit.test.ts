@@ -43,8 +43,12 @@ describe.skipIf(missing !== "")(`a netsplit (apt-get install ${missing || "done"
   };
   /** Links the two; resolves when they see each other's people. */
   const link = async (across: IrcPerson) => {
-    await oper.ask("CONNECT leaf.test");
-    await expect.poll(() => isSeen(oper, across.nick), patience).toBe(true);
+    const isLinked = async () => {
+      // Refused while the other side has not seen the end of the last link.
+      await oper.ask("CONNECT leaf.test");
+      return isSeen(oper, across.nick);
+    };
+    await expect.poll(isLinked, { ...patience, interval: 1_000 }).toBe(true);
     await expect.poll(() => isSeen(across, "oper"), patience).toBe(true);
   };
   const person = async (server: Ircd, nick: string, room: string) => {
