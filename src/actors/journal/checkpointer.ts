@@ -1,7 +1,9 @@
 /**
  * Keeps unsnapshotted events few and the journal bounded while the runtime is idle. It computes and
  * writes the record of a conversation that has gone quiet, so a start has little to read, and
- * deletes rows past the retention that every record covers, a slice at a time.
+ * deletes rows past the retention that every record covers, a slice at a time. A conversation that
+ * is never quiet has an event a round at least, and its host writes a record every 64 events: it
+ * holds rows back for half an hour at most, and a start has that many to read.
  */
 import type { EarshotError } from "../../domain/errors.ts";
 import type {
