@@ -12,8 +12,9 @@ import type { Page } from "playwright-core";
 /** What is asked: every rule, or how much colours differ, where nothing else has changed. */
 export type Asked = "everything" | "colours";
 
+const require = createRequire(import.meta.url);
 /** Without its comments it is half as long. */
-const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const source = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
 
 interface Found {
