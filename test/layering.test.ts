@@ -89,6 +89,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
       "daemon/cli/commands/quality",
       "daemon/cli/commands/search",
       "daemon/cli/commands/needs",
+      "daemon/cli/commands/move",
     ],
     "daemon/cli",
   ],

@@ -354,6 +354,12 @@ export const limits = {
   engineRestMs: 2_000,
   /** Journal rows that are kept together; a change of one stores them all. */
   engineRowsTogether: 16,
+  /** How often Restate makes a call that no node answers, every 5 s at last: 300 years. */
+  engineAttemptsMax: 2_000_000_000,
+  /** Text of the rows that one call carries to a conversation that was kept elsewhere, UTF-16 units of JSON. */
+  engineFillUnitsMax: 1_000_000,
+  /** Conversations that are moved to an engine at a time. */
+  engineFillsAtOnce: 8,
   /** How long a call may be silent before Restate takes its node for stuck: a turn may last. */
   engineSilenceMsMax: 86_400_000,
 } as const;

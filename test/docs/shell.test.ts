@@ -13,6 +13,7 @@ const folders = [
   "commands/quality",
   "commands/search",
   "commands/needs",
+  "commands/move",
   "chat",
 ].map((name) => join(root, "src/daemon/cli", name));
 const program = new Command("earshot").option("--version").option("--help");

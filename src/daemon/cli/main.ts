@@ -43,6 +43,7 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
   [["route"], async () => (await import("./commands/route.ts")).addRouteCommand],
   [["token"], async () => (await import("./commands/token.ts")).addTokenCommand],
   [["config"], async () => (await import("./commands/config.ts")).addConfigCommand],
+  [["migrate"], async () => (await import("./commands/move/migrate.ts")).addMigrateCommand],
   [["completion"], async () => (await import("./commands/completion.ts")).addCompletionCommand],
 ];
 

@@ -16,6 +16,18 @@ const prefix = "rows/";
 
 export const isGroup = (key: string): boolean => key.startsWith(prefix);
 
+/** Whether it can be the name of a row of that table: a JSON array, of a number where rows are numbered. */
+export function isRowName(table: string, id: string): boolean {
+  try {
+    const name: unknown = JSON.parse(id);
+    if (!Array.isArray(name) || name.length === 0) return false;
+    return !growing.has(table) || Number.isSafeInteger(name[0]);
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}
+
 function groupOf({ table, id }: KeptRow): string {
   if (!growing.has(table)) return prefix + table;
   const [number] = JSON.parse(id) as [number];
@@ -27,6 +39,14 @@ export class KeptState {
 
   constructor(groups: Iterable<readonly [string, Group]>) {
     this.#groups = new Map(groups);
+  }
+
+  get isEmpty(): boolean {
+    return this.#groups.size === 0;
+  }
+
+  keys(): readonly string[] {
+    return [...this.#groups.keys()];
   }
 
   rows(): readonly KeptRow[] {

@@ -18,6 +18,8 @@ import type { Activation, Work } from "./activation.ts";
 import { type Group, isGroup, KeptState } from "./kept-state.ts";
 import {
   conversationService,
+  type Fill,
+  fillSchema,
   inboxService,
   type OfferedEvent,
   putSchema,
@@ -48,9 +50,17 @@ function parsed<Output>(sdk: Sdk, key: string, schema: ZodType<Output>, input: u
   throw refused(result.error.message);
 }
 
-/** Finished calls are of no use to anyone: what they did is in the conversation. */
+/**
+ * Finished calls are of no use to anyone: what they did is in the conversation. A call that no node answers is made
+ * until one does: after 70 attempts, 6 minutes, Restate would leave the conversation until somebody resumes it.
+ */
 const options = {
-  retryPolicy: { initialInterval: 50, exponentiationFactor: 2, maxInterval: 5_000 },
+  retryPolicy: {
+    initialInterval: 50,
+    exponentiationFactor: 2,
+    maxInterval: 5_000,
+    maxAttempts: limits.engineAttemptsMax,
+  },
   journalRetention: 0,
 } as const;
 
@@ -119,12 +129,45 @@ const callConversation = (sdk: Sdk, ctx: ObjectContext, key: string, delay = 0) 
     ...(delay > 0 ? { delay } : {}),
   });
 
-async function keptState(ctx: ObjectContext | ObjectSharedContext): Promise<KeptState> {
-  const keys = (await ctx.stateKeys()).filter(isGroup);
+/** @param keys of its state, where they are known */
+async function keptState(
+  ctx: ObjectContext | ObjectSharedContext,
+  keys?: readonly string[],
+): Promise<KeptState> {
+  const names = (keys ?? (await ctx.stateKeys())).filter(isGroup);
   const groups = await Promise.all(
-    keys.map(async (key) => [key, (await ctx.get<Group>(key)) ?? {}] as const),
+    names.map(async (key) => [key, (await ctx.get<Group>(key)) ?? {}] as const),
   );
   return new KeptState(groups);
+}
+
+/** Of a conversation that has some of its rows and waits for the others. */
+const fillingKey = "filling";
+interface Filling {
+  /** The call that comes next. */
+  readonly next: number;
+  /** Somebody has spoken meanwhile. */
+  readonly called: boolean;
+}
+
+/** Takes rows of a conversation that was kept elsewhere; with the last of them it goes on here. */
+async function fill(sdk: Sdk, ctx: ObjectContext, given: Fill, clock: Pick<Clock, "now">) {
+  const { place, rows, whole, dueAt } = given;
+  const refused = (why: string) =>
+    new sdk.TerminalError(`Cannot fill ${ctx.key}: ${why}`, { errorCode: 409 });
+  const filling = await ctx.get<Filling>(fillingKey);
+  const there = await keptState(ctx);
+  if (filling === null && !there.isEmpty) throw refused("it has rows of its own");
+  if (place > 0 && place !== filling?.next)
+    throw refused(`call ${filling?.next ?? 0} comes next (received ${place})`);
+  if (place === 0) for (const key of there.keys()) ctx.clear(key);
+  const kept = place === 0 ? new KeptState([]) : there;
+  for (const [key, group] of kept.apply(rows)) ctx.set(key, group);
+  const called = filling?.called ?? false;
+  if (!whole) return ctx.set<Filling>(fillingKey, { next: place + 1, called });
+  ctx.clear(fillingKey);
+  if (called) callConversation(sdk, ctx, ctx.key);
+  else await alarm(sdk, ctx, dueAt, clock);
 }
 
 /** One call of `run`: what this node does of it. What was stored before it died is not done again. */
@@ -188,7 +231,12 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
     name: conversationService,
     handlers: {
       run: async (ctx: ObjectContext): Promise<void> => {
-        const run = new Run(ctx, ports, await keptState(ctx));
+        const keys = await ctx.stateKeys();
+        if (keys.includes(fillingKey)) {
+          const filling = (await ctx.get<Filling>(fillingKey)) as Filling;
+          return ctx.set(fillingKey, { ...filling, called: true });
+        }
+        const run = new Run(ctx, ports, await keptState(ctx, keys));
         /** Takes what waits, and resolves when there is more. */
         const more = async () => {
           const { id, promise } = ctx.awakeable<null>();
@@ -221,6 +269,16 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
           working = next();
         }
       },
+
+      /** Takes rows of a conversation that was kept elsewhere, in calls that follow each other. */
+      fill: async (ctx: ObjectContext, input: unknown): Promise<void> =>
+        fill(sdk, ctx, parsed(sdk, ctx.key, fillSchema, input), ports.clock),
+
+      /** Whether it has only some of its rows by now. */
+      filling: sdk.handlers.object.shared(
+        async (ctx: ObjectSharedContext): Promise<boolean> =>
+          (await ctx.stateKeys()).includes(fillingKey),
+      ),
 
       /** The rows as they are stored by now. */
       rows: sdk.handlers.object.shared(

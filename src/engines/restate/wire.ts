@@ -6,7 +6,9 @@
  */
 import { z } from "zod";
 import { limits } from "../../domain/limits.ts";
+import type { KeptRow } from "../../domain/ports/index.ts";
 import type { JournalEvent } from "../../machines/events/events.ts";
+import { isRowName } from "./kept-state.ts";
 
 export const inboxService = "inbox";
 export const conversationService = "conversation";
@@ -34,3 +36,29 @@ export const putAnswerSchema = z.array(z.boolean());
 
 /** `waker`: what to wake when there is more; null: nobody waits. */
 export const takeSchema = z.object({ waker: z.string().nullable() });
+
+/** A row that is there, as it is stored and read back. */
+const rowSchema = z
+  .object({
+    table: z.string().regex(/^[a-z]+$/u),
+    id: z.string(),
+    row: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+  })
+  .refine(({ table, id }) => isRowName(table, id), "a row is named by a JSON array");
+
+export const rowsSchema: z.ZodType<readonly KeptRow[]> = z.array(rowSchema);
+
+/** Some rows of a conversation that was kept elsewhere. */
+export const fillSchema = z.object({
+  /** Counts the calls from 0, which begins from the beginning. */
+  place: z.number().int().min(0),
+  rows: rowsSchema,
+  /** With this call it is the whole conversation. */
+  whole: z.boolean(),
+  /** With the whole: when it must be active, ms since the epoch; null: when somebody speaks. */
+  dueAt: z.number().int().min(0).nullable(),
+});
+export type Fill = z.infer<typeof fillSchema>;
+
+/** Whether a conversation has some of its rows and waits for the others. */
+export const fillingSchema = z.boolean();

@@ -38,8 +38,11 @@ const times = { lookMs: 25, restMs: 200 };
 /** A message waits this long for more: longer than a conversation that rests is kept. */
 const debounceMs = 1_500;
 
-/** A node with runtimes, an agent that says it is there, and a platform that takes everything. */
-export async function openTalkingNode(): Promise<TalkingNode> {
+/**
+ * A node with runtimes, an agent that says it is there, and a platform that takes everything.
+ * @param port of another node whose calls it goes on with. @default a free one
+ */
+export async function openTalkingNode(port = 0): Promise<TalkingNode> {
   const clock = createSystemClock();
   const driver = createScriptedDriver({
     next: () => ({ afterMs: 0, steps: [{ text: "I am here." }] }),
@@ -62,6 +65,7 @@ export async function openTalkingNode(): Promise<TalkingNode> {
   const node = await openTestNode({
     clock,
     times,
+    port,
     create(key, own) {
       const runtime = createRuntime({
         ...own,

@@ -24,5 +24,6 @@ export async function askObject(
     headers: input === undefined ? {} : { "content-type": "application/json" },
     ...(input === undefined ? {} : { body: JSON.stringify(input) }),
   });
-  return { status: answer.status, body: await answer.json() };
+  const text = await answer.text();
+  return { status: answer.status, body: text === "" ? null : JSON.parse(text) };
 }

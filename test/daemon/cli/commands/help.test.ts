@@ -11,6 +11,7 @@ import { addConfigCommand } from "../../../../src/daemon/cli/commands/config.ts"
 import { addDoctorCommand } from "../../../../src/daemon/cli/commands/doctor.ts";
 import { addInitCommand } from "../../../../src/daemon/cli/commands/init.ts";
 import { addInspectCommand } from "../../../../src/daemon/cli/commands/inspect.ts";
+import { addMigrateCommand } from "../../../../src/daemon/cli/commands/move/migrate.ts";
 import { addOutboxCommand } from "../../../../src/daemon/cli/commands/outbox.ts";
 import { addPairCommand } from "../../../../src/daemon/cli/commands/pair.ts";
 import { addRecordCommand } from "../../../../src/daemon/cli/commands/record.ts";
@@ -46,6 +47,7 @@ for (const add of [
   addRouteCommand,
   addTokenCommand,
   addConfigCommand,
+  addMigrateCommand,
   addCompletionCommand,
 ])
   add(program);

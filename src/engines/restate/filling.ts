@@ -1,0 +1,125 @@
+/**
+ * A conversation is given to Restate
+ * ==================================
+ * Sends the rows of a conversation that was kept elsewhere to its object, and reads them back: it is there when both
+ * have the same hash. An attempt that was cut short begins from the beginning; a conversation that is there already
+ * is left as it is.
+ */
+import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
+import type { Millis } from "../../domain/message.ts";
+import type { Digest, KeptRow } from "../../domain/ports/index.ts";
+import { conversationService, type Fill, fillingSchema, rowsSchema } from "./wire.ts";
+
+export interface FillPorts {
+  /** Base URL of Restate's ingress. */
+  readonly ingress: string;
+  readonly digest: Digest;
+  /** @default limits.engineCallMsMax */
+  readonly callMsMax?: Millis;
+  /** Of the rows in one call, as JSON; a longer row goes alone. @default limits.engineFillUnitsMax */
+  readonly unitsMax?: number;
+}
+
+/** `same`: it was there, with the same rows. `other`: it has others, which were left as they are. */
+export type Filled = "filled" | "same" | "other";
+
+/**
+ * @param dueAt when it must be active, ms since the epoch; null: when somebody speaks
+ * @throws EarshotError EAR_STORE_FAILED: Restate cannot be reached, does not know the object, or has stored
+ * something else. The call may be made again.
+ */
+export async function fillConversation(
+  { ingress, digest, callMsMax, unitsMax = limits.engineFillUnitsMax }: FillPorts,
+  key: string,
+  rows: readonly KeptRow[],
+  dueAt: Millis | null,
+): Promise<Filled> {
+  const call = (handler: string, input?: unknown) =>
+    callObject(`${ingress}/${conversationService}/${encodeURIComponent(key)}/${handler}`, {
+      input,
+      callMsMax: callMsMax ?? limits.engineCallMsMax,
+    });
+  const stored = async () => rowsSchema.parse((await call("rows")).body);
+  const wanted = hashOfRows(digest, rows);
+  const there = await stored();
+  if (there.length > 0) {
+    if (hashOfRows(digest, there) === wanted) return "same";
+    if (!fillingSchema.parse((await call("filling")).body)) return "other";
+  }
+  const batches = batchesOf(rows, unitsMax);
+  for (const [place, batch] of batches.entries()) {
+    const whole = place === batches.length - 1;
+    const part: Fill = { place, rows: [...batch] as Fill["rows"], whole, dueAt };
+    if ((await call("fill", part)).isRefused) return "other";
+  }
+  if (hashOfRows(digest, await stored()) === wanted) return "filled";
+  throw new EarshotError(
+    "EAR_STORE_FAILED",
+    `Cannot give ${key} to Restate: what it has stored is not what was sent.`,
+  );
+}
+
+/**
+ * The hash of a conversation's rows. The order of fields and of rows does not matter, but in the outbox,
+ * where rows are sent in their order.
+ */
+export function hashOfRows(digest: Digest, rows: readonly KeptRow[]): string {
+  const texts = new Map<string, string[]>();
+  for (const { table, id, row } of rows) {
+    const fields = Object.entries(row ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+    const text = JSON.stringify([table, id, fields]);
+    const others = texts.get(table);
+    if (others === undefined) texts.set(table, [text]);
+    else others.push(text);
+  }
+  for (const [table, of] of texts) if (table !== "outbox") of.sort();
+  const tables = [...texts].sort(([a], [b]) => (a < b ? -1 : 1));
+  return digest(JSON.stringify(tables));
+}
+
+function batchesOf(rows: readonly KeptRow[], unitsMax: number): readonly (readonly KeptRow[])[] {
+  const batches: KeptRow[][] = [];
+  let units = Number.POSITIVE_INFINITY;
+  for (const row of rows) {
+    const more = JSON.stringify(row).length;
+    if (units + more > unitsMax) {
+      batches.push([]);
+      units = 0;
+    }
+    batches.at(-1)?.push(row);
+    units += more;
+  }
+  return batches;
+}
+
+async function callObject(
+  url: string,
+  { input, callMsMax }: { readonly input: unknown; readonly callMsMax: Millis },
+): Promise<{ readonly isRefused: boolean; readonly body: unknown }> {
+  const failed = (why: string, cause?: unknown) =>
+    new EarshotError("EAR_STORE_FAILED", `Cannot reach a conversation at ${url}: ${why}.`, {
+      cause,
+    });
+  let answer: Response;
+  let text: string;
+  try {
+    answer = await fetch(url, {
+      method: "POST",
+      signal: AbortSignal.timeout(callMsMax),
+      ...(input === undefined
+        ? {}
+        : { headers: { "content-type": "application/json" }, body: JSON.stringify(input) }),
+    });
+    text = await answer.text();
+  } catch (cause) {
+    const isLate = (cause as Error).name === "TimeoutError";
+    throw failed(
+      isLate ? `no answer in ${callMsMax} ms` : "there is no connection (is Restate running?)",
+      cause,
+    );
+  }
+  if (answer.status === 409) return { isRefused: true, body: null };
+  if (!answer.ok) throw failed(`Restate answers ${answer.status} (${text.slice(0, 200)})`);
+  return { isRefused: false, body: text === "" ? null : JSON.parse(text) };
+}

@@ -1,0 +1,212 @@
+/**
+ * `earshot migrate`: the conversations of a daemon go on in Restate where they were, whatever cuts the command off,
+ * and what is there already is left as it is.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  openConversationSource,
+  type WholeConversation,
+} from "../../../src/adapters/stores/conversation-rows.ts";
+import { openKeptStore, openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
+import { sha256 } from "../../../src/adapters/system/digest.ts";
+import type { KeptRow } from "../../../src/domain/ports/index.ts";
+import { hashOfRows } from "../../../src/engines/restate/filling.ts";
+import { createInbox } from "../../../src/engines/restate/inbox.ts";
+import { registerNodes } from "../../../src/engines/restate/node.ts";
+import { builtMain } from "../../support/built/files.ts";
+import { newFolder } from "../../support/daemon/folder.ts";
+import { freePort } from "../../support/free-port.ts";
+import { openTalkingNode, openTestNode, type TalkingNode } from "../../support/restate/node.ts";
+import { askObject, called } from "../../support/restate/offers.ts";
+import { haveRestate, type RestateServer, startRestate } from "../../support/restate/server.ts";
+import { World } from "../../support/runtime/world.ts";
+
+const rooms = 30;
+/** Of a room of `World`. */
+const keyOf = (room: string) => `agent:main:telegram:group:${room}`;
+
+describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
+  const stateDir = newFolder();
+  const path = join(stateDir, "journal.db");
+  const configFile = join(stateDir, "nodes.json5");
+  let restate: RestateServer;
+  let port: number;
+  let node: TalkingNode | null = null;
+  let source: ReadonlyMap<string, WholeConversation>;
+
+  function read(): ReadonlyMap<string, WholeConversation> {
+    const opened = openConversationSource(path);
+    const all = [...opened.conversations()].map((one) => [one.key, one] as const);
+    opened.close();
+    return new Map(all);
+  }
+
+  beforeAll(async () => {
+    const world = await new World({ store: await openSqliteStore({ path }) }).start();
+    for (let room = 0; room < rooms; room += 1)
+      await world.say(`@earshot what about ${room}?`, {
+        chat: { id: `room-${room}`, kind: "group" },
+        mentions: [{ id: "we", isSelf: true }],
+      });
+    await world.pass(600_000);
+    expect(world.sent).toHaveLength(rooms);
+    // One is cut off before it is answered, just now.
+    world.clock.advanceTo(Date.now() - 5_000);
+    await world.say("@earshot and now?", {
+      chat: { id: "room-cut", kind: "group" },
+      mentions: [{ id: "we", isSelf: true }],
+    });
+    await world.runtime.stop();
+    await world.store.close();
+    source = read();
+
+    restate = await startRestate();
+    port = await freePort();
+    const { ingress, admin } = restate;
+    const engine = { kind: "restate", ingress, admin, port };
+    writeFileSync(configFile, JSON.stringify({ engine, store: { path } }), { mode: 0o600 });
+  });
+  afterAll(async () => {
+    await node?.close();
+    await restate?.stop();
+  });
+
+  function migrate(...more: string[]) {
+    const args = [
+      builtMain,
+      "migrate",
+      "--to",
+      "restate",
+      "--config",
+      configFile,
+      "--json",
+      ...more,
+    ];
+    const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
+    const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+    let err = "";
+    child.stderr.on("data", (data) => {
+      err += String(data);
+    });
+    const lines: Record<string, unknown>[] = [];
+    const reader = createInterface({ input: child.stdout });
+    reader.on("line", (line) => lines.push(JSON.parse(line)));
+    const ended = once(child, "close").then(([code]) => ({
+      code: code as number | null,
+      err,
+      lines,
+    }));
+    return { child, reader, ended };
+  }
+  const fill = (key: string, input: unknown) =>
+    askObject(restate.ingress, "conversation", key, "fill", input);
+  const rowsIn = async (key: string) =>
+    (await askObject(restate.ingress, "conversation", key, "rows")).body as readonly KeptRow[];
+
+  test("an end with SIGKILL and a second run: every conversation is there, with the same hash", async () => {
+    expect([...source.keys()]).toContain(keyOf("room-cut"));
+    // A node as it was before the move: what it has taken is that of a run that was cut off.
+    const { ingress, admin } = restate;
+    const taking = await openTestNode({ port });
+    await registerNodes(admin, `http://127.0.0.1:${port}`);
+    const begun = source.get(keyOf("room-0")) as WholeConversation;
+    const part = { place: 0, rows: begun.rows.slice(1, 4), whole: false, dueAt: null };
+    expect((await fill(begun.key, part)).status).toBe(200);
+    const filling = await askObject(ingress, "conversation", begun.key, "filling");
+    expect(filling.body).toBe(true);
+    expect((await fill(begun.key, { ...part, place: 2 })).status).toBe(409);
+    for (const row of [
+      { table: "journal", id: '["1"]', row: {} },
+      { table: "journal", id: "1", row: {} },
+      { table: "no/table", id: "[1]", row: {} },
+      { table: "run", id: "[1]", row: null },
+    ])
+      expect((await fill(begun.key, { ...part, rows: [row] })).status).toBe(400);
+    await taking.close();
+
+    const first = migrate();
+    await once(first.reader, "line");
+    first.child.kill("SIGKILL");
+    const { lines } = await first.ended;
+    const second = await migrate().ended;
+    expect(second).toMatchObject({ code: 0, err: "" });
+    const { filled, same } = second.lines.at(-1) as { filled: number; same: number };
+    expect(filled + same).toBe(source.size);
+    expect(same).toBeGreaterThanOrEqual(lines.length);
+
+    const reading = await openTestNode({ port });
+    for (const { key, rows } of source.values())
+      expect(hashOfRows(sha256, await rowsIn(key)), key).toBe(hashOfRows(sha256, rows));
+    await reading.close();
+    const third = await migrate().ended;
+    const all = { done: true, filled: 0, same: source.size, other: 0 };
+    expect(third.lines.at(-1)).toMatchObject(all);
+    // The source is what it was.
+    expect(hashesOf(read())).toEqual(hashesOf(source));
+  });
+
+  test("a node goes on: with what was under way at once, with the others when somebody speaks", async () => {
+    node = await openTalkingNode(port);
+    const { ingress, admin } = restate;
+    await registerNodes(admin, `http://127.0.0.1:${port}`);
+    const cut = keyOf("room-cut");
+    await node.says(cut, 1);
+
+    const key = keyOf("room-7");
+    const before = source.get(key) as WholeConversation;
+    const events = before.rows.filter(({ table }) => table === "journal");
+    const last = Math.max(...events.map(({ row }) => Number(row?.seq)));
+    await createInbox(ingress).offer(key, called("room-7", "901"));
+    await node.says(key, 1);
+    await node.rested(key);
+    const store = openKeptStore(await rowsIn(key));
+    const record = await store.conversation(before.conv);
+    expect(record?.recordSeq).toBeGreaterThan(last);
+    expect((await store.tail(before.conv, 0)).length).toBeGreaterThan(events.length);
+    const lines = before.rows.filter(({ table }) => table === "transcript");
+    expect(lines.length).toBeGreaterThan(0);
+    const [session, ...others] = await store.sessions({ conv: before.conv, all: true, limit: 9 });
+    expect(others).toEqual([]);
+    const { sessionId = "" } = session ?? {};
+    const said = await store.transcript({ sessionId, limit: 99 });
+    expect(said.slice(0, lines.length).map(({ id }) => id)).toEqual(
+      lines.map(({ row }) => row?.id),
+    );
+    expect(said.length).toBeGreaterThan(lines.length);
+    // A message that came before the move is recognised.
+    const old = events.find(({ row }) => typeof row?.mid === "string")?.row ?? {};
+    const event = JSON.parse(String(old.body));
+    const { identity, at: sentAt, mid: messageId } = old as never;
+    await createInbox(ingress).offer(key, { identity, sentAt, messageId, event });
+    await createInbox(ingress).offer(key, called("room-7", "902"));
+    await node.says(key, 2);
+    await node.rested(key);
+    const then = openKeptStore(await rowsIn(key));
+    expect(await then.transcript({ sessionId, limit: 99 })).toHaveLength(
+      said.length * 2 - lines.length,
+    );
+    await then.close();
+  });
+
+  test("what a node has stepped is named and left as it is", async () => {
+    const stepped = hashOfRows(sha256, await rowsIn(keyOf("room-7")));
+    await node?.close();
+    const { code, err, lines } = await migrate().ended;
+    expect(code).toBe(1);
+    expect(err).toContain("2 conversations could not be moved");
+    const others = lines.filter(({ result }) => result === "other").map(({ key }) => key);
+    expect(others.sort()).toEqual([keyOf("room-7"), keyOf("room-cut")]);
+    const reading = await openTestNode({ port });
+    expect(hashOfRows(sha256, await rowsIn(keyOf("room-7")))).toBe(stepped);
+    await reading.close();
+  });
+});
+
+function hashesOf(all: ReadonlyMap<string, WholeConversation>) {
+  return [...all.values()].map(({ rows }) => hashOfRows(sha256, rows));
+}
