@@ -41,7 +41,7 @@ export class NodesWorld {
   readonly answerMs: number[] = [];
   kills = 0;
   readonly #saidAt = new Map<string, number>();
-  readonly #program: Program;
+  readonly #programs: readonly Program[];
   readonly #random: () => number;
   readonly #folder = mkdtempSync(join(tmpdir(), "earshot-nodes-"));
   readonly #nodes: Node[];
@@ -51,25 +51,30 @@ export class NodesWorld {
   readonly #queues = new Map<string, string[]>();
 
   private constructor(
-    program: Program,
+    programs: readonly Program[],
     random: () => number,
     server: RestateServer,
     nodes: Node[],
     balancer: Balancer,
   ) {
-    this.#program = program;
+    this.#programs = programs;
     this.#random = random;
     this.#server = server;
     this.#nodes = nodes;
     this.#balancer = balancer;
   }
 
-  static async open(count: number, random: () => number, program: Program): Promise<NodesWorld> {
+  /** `programs`: of the nodes in turn. */
+  static async open(
+    count: number,
+    random: () => number,
+    ...programs: readonly Program[]
+  ): Promise<NodesWorld> {
     const nodes: Node[] = [];
     for (let node = 0; node < count; node += 1)
       nodes.push({ port: await freePort(), process: null });
     const balancer = await openBalancer(nodes.map(({ port }) => port));
-    const world = new NodesWorld(program, random, await startRestate(), nodes, balancer);
+    const world = new NodesWorld(programs, random, await startRestate(), nodes, balancer);
     await Promise.all(nodes.map((_, node) => world.start(node)));
     return world;
   }
@@ -83,7 +88,8 @@ export class NodesWorld {
     const { ingress, admin } = this.#server;
     const nodes = `http://127.0.0.1:${this.#balancer.port}`;
     const engine = { kind: "restate", ingress, admin, port: one.port, nodes };
-    const { file, execArgv = [] } = this.#program;
+    const program = this.#programs[node % this.#programs.length] as Program;
+    const { file, execArgv = [] } = program;
     const started = fork(file, [folder], {
       execArgv: [...execArgv],
       env: {
@@ -217,6 +223,17 @@ export class NodesWorld {
   twice(): readonly string[] {
     const ids = this.received.map(({ id }) => id);
     return ids.filter((id, place) => ids.indexOf(id) !== place);
+  }
+
+  /** The records of all rooms, parsed. */
+  async records(): Promise<readonly (readonly unknown[])[]> {
+    const all = await Promise.all(
+      Array.from({ length: rooms }, (_, room) => this.rows(`agent:main:direct:peer${room}`)),
+    );
+    return all.flat().flatMap(({ table, row }) => {
+      const record = table === "conversation" ? row?.record : null;
+      return typeof record === "string" ? [JSON.parse(record) as unknown[]] : [];
+    });
   }
 
   async rows(key: string): Promise<readonly KeptRow[]> {

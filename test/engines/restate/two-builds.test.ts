@@ -1,0 +1,53 @@
+/**
+ * A rolling upgrade: nodes of two versions run beside each other, and each takes over what the other has written.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { machineVersion } from "../../../src/machines/snapshot/snapshot.ts";
+import { chance } from "../../crash/world.ts";
+import { builtFile } from "../../support/built/files.ts";
+import { buildNewer, type NewerBuild } from "../../support/restate/newer-build.ts";
+import { NodesWorld } from "../../support/restate/nodes-world.ts";
+import { haveRestate } from "../../support/restate/server.ts";
+
+const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+
+describe.skipIf(!haveRestate)("two versions", () => {
+  let newer: NewerBuild;
+  let world: NodesWorld;
+
+  beforeAll(async () => {
+    newer = await buildNewer();
+    const older = { file: builtFile("test/crash-child") };
+    world = await NodesWorld.open(2, chance(seed), older, newer);
+  });
+  afterAll(async () => {
+    await world?.close();
+    newer?.remove();
+  });
+
+  /** The machine versions of the records of all rooms. */
+  const versions = async () => new Set((await world.records()).map((record) => record[1]));
+
+  test("records go from one to the other and back, while both run and while one does", async () => {
+    console.log(`two builds seed ${seed}`);
+    await world.traffic(30);
+    await world.kill(1);
+    await world.traffic(12);
+    await world.quiet();
+    expect(await versions()).toEqual(new Set([machineVersion]));
+    await world.start(1);
+    await world.traffic(30);
+    await world.kill(0);
+    await world.traffic(12);
+    await world.quiet();
+    expect(await versions()).toEqual(new Set([newer.machineVersion]));
+    await world.start(0);
+    await world.traffic(30);
+    await world.stop(1);
+    await world.traffic(12);
+    await world.quiet();
+    expect(await versions()).toEqual(new Set([machineVersion]));
+    expect(await world.broken(), `seed ${seed}, log: ${world.logged.join("\n")}`).toEqual([]);
+    expect(world.acked.size).toBe(world.said.length);
+  });
+});
