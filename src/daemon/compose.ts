@@ -151,6 +151,7 @@ export function composeServices(ports: ServicePorts): Services {
     clock,
     log,
     config,
+    channels: registry.channels,
     events,
     runtime: () => own,
     front: () => runtime,

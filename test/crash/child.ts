@@ -100,6 +100,7 @@ const engine = createEngine({
   clock,
   log,
   config: () => config,
+  channels: new Map(),
   events,
   runtime: () => ports,
   front: () => runtime,

@@ -209,6 +209,15 @@ function ownFields(raw: unknown): Readonly<Record<string, unknown>> {
   return Object.fromEntries(fields.filter(([name]) => !Object.hasOwn(accountFields, name)));
 }
 
+/** Whether the platform allows one connection of this account. An account that is not valid has none. */
+export function connectsOnce(definition: ChannelDefinition, raw: unknown): boolean {
+  const parsed = definition.accountSchema.safeParse(ownFields(raw));
+  return parsed.success && isOnce(definition, parsed.data);
+}
+
+const isOnce = (definition: ChannelDefinition, config: unknown) =>
+  definition.connectsOnce?.(config) ?? true;
+
 function openAccount(
   definition: ChannelDefinition,
   raw: unknown,
@@ -225,7 +234,7 @@ function openAccount(
   try {
     return {
       account: definition.open({ ...context, config: parsed.data }),
-      connectsOnce: definition.connectsOnce?.(parsed.data) ?? true,
+      connectsOnce: isOnce(definition, parsed.data),
     };
   } catch (error) {
     context.reportState("halted", `it could not be opened (${describeError(error)})`);

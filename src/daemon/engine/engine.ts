@@ -15,16 +15,18 @@ import {
 import { createRuntime } from "../../actors/runtime/runtime.ts";
 import { openKeptStore } from "../../adapters/stores/sqlite-store.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
-import type { Clock, Log, Store } from "../../domain/ports/index.ts";
+import type { ChannelDefinition, Clock, Log, Store } from "../../domain/ports/index.ts";
 import { createInbox } from "../../engines/restate/inbox.ts";
 import { ingressCaller } from "../../engines/restate/ingress-call.ts";
 import { openNode, type RestateNode, registerNodes } from "../../engines/restate/node.ts";
 import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
+import { refuseOnceOnly } from "./once-only.ts";
 
 export interface EnginePorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly config: () => EarshotConfig;
+  readonly channels: ReadonlyMap<string, ChannelDefinition>;
   /** Reports of conversations that are active here. */
   readonly events: RuntimeEvents;
   /** The ports of the daemon's runtime. */
@@ -40,12 +42,12 @@ export interface Engine {
   /**
    * Opens this node, makes the server know it, and `store` what all nodes share; then calls `front`. Conversations
    * become active here after that.
-   * @throws EarshotError EAR_PORT_TAKEN, EAR_HTTP_FAILED, EAR_HTTP_REFUSED, EAR_STORE_FAILED
+   * @throws EarshotError EAR_CONFIG_INVALID, EAR_PORT_TAKEN, EAR_HTTP_FAILED, EAR_HTTP_REFUSED, EAR_STORE_FAILED
    */
   start(store: Store, front: () => Promise<void>): Promise<void>;
   /** A connection of this node came up or went down. */
   connectionChanged(channel: string, account: string): void;
-  /** Replaces the config of what is active. */
+  /** Replaces the config of what is active. @throws EarshotError EAR_CONFIG_INVALID as `start` */
   reload(config: EarshotConfig): Promise<void>;
   /** Conversations that are active here. */
   active(): number;
@@ -95,6 +97,7 @@ function restateEngine(ports: EnginePorts): Engine {
     },
     cursor: (...account) => shared.cursor(...account),
     async start(store, front) {
+      refuseOnceOnly(config(), ports.channels);
       let open: () => void = () => undefined;
       const ready = new Promise<void>((resolve) => {
         open = resolve;
@@ -140,6 +143,7 @@ function restateEngine(ports: EnginePorts): Engine {
       for (const runtime of active) runtime.connectionChanged(channel, account);
     },
     async reload(next) {
+      refuseOnceOnly(next, ports.channels);
       await Promise.all([...active].map((runtime) => runtime.reload(next)));
     },
     active: () => active.size,
@@ -163,8 +167,8 @@ export function withEngine(ports: RuntimePorts, engine: Engine): Runtime {
       engine.connectionChanged(channel, account);
     },
     async reload(config) {
-      await front.reload(config);
       await engine.reload(config);
+      await front.reload(config);
     },
     async stop(options) {
       await engine.stop();
