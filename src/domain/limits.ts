@@ -344,6 +344,9 @@ export const limits = {
   leaseWaitMs: 30_000,
   leaseAccountsMax: 1_000,
   leaseNodesMax: 100,
+  /** How long a caller waits for a decision that another node makes, and when it looks first. */
+  engineDecisionMsMax: 9_000,
+  engineDecisionLookMs: 30,
   /** How often a node looks for what others have changed of who may speak. */
   engineSharedLookMs: 1_000,
   /** The newest such changes; a node that has missed more reads everything again. */

@@ -6,7 +6,7 @@
  */
 
 import type { Forward } from "../../actors/protocol/event-codec.ts";
-import type { Runtime, RuntimePorts } from "../../actors/protocol/runtime.ts";
+import type { IngestOutcome, Runtime, RuntimePorts } from "../../actors/protocol/runtime.ts";
 import {
   createRuntimeEvents,
   type RuntimeEvents,
@@ -15,11 +15,13 @@ import {
 import { createRuntime } from "../../actors/runtime/runtime.ts";
 import { openKeptStore } from "../../adapters/stores/sqlite-store.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
+import type { Verdict } from "../../domain/decision.ts";
 import type { ChannelDefinition, Clock, Log, Store } from "../../domain/ports/index.ts";
 import { createInbox } from "../../engines/restate/inbox.ts";
 import { ingressCaller } from "../../engines/restate/ingress-call.ts";
 import { openNode, type RestateNode, registerNodes } from "../../engines/restate/node.ts";
 import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
+import { createVerdicts } from "../../engines/restate/verdicts.ts";
 import { refuseOnceOnly } from "./once-only.ts";
 
 export interface EnginePorts {
@@ -45,6 +47,8 @@ export interface Engine {
    * @throws EarshotError EAR_CONFIG_INVALID, EAR_PORT_TAKEN, EAR_HTTP_FAILED, EAR_HTTP_REFUSED, EAR_STORE_FAILED
    */
   start(store: Store, front: () => Promise<void>): Promise<void>;
+  /** The decision on a message; null: none was made in time. */
+  verdict(key: string, messageId: string): Promise<Verdict | null>;
   /** A connection of this node came up or went down. */
   connectionChanged(channel: string, account: string): void;
   /** Replaces the config of what is active. @throws EarshotError EAR_CONFIG_INVALID as `start` */
@@ -64,10 +68,13 @@ function restateEngine(ports: EnginePorts): Engine {
   const { clock, log, config } = ports;
   const { ingress, admin, host, port, nodes, identityKeys } = config().engine;
   const inbox = createInbox(trimmed(ingress));
+  const call = ingressCaller(trimmed(ingress));
+  const verdicts = createVerdicts(clock, call);
+  ports.events.add(verdicts.listener);
   const shared = createSharedRows({
     clock,
     log,
-    call: ingressCaller(trimmed(ingress)),
+    call,
     onChanged: (rows) => ports.front().access().learn(rows),
   });
   /** The runtimes of active conversations. */
@@ -139,6 +146,7 @@ function restateEngine(ports: EnginePorts): Engine {
       shared.start();
       open();
     },
+    verdict: (key, messageId) => verdicts.of(key, messageId),
     connectionChanged(channel, account) {
       for (const runtime of active) runtime.connectionChanged(channel, account);
     },
@@ -162,6 +170,21 @@ export function withEngine(ports: RuntimePorts, engine: Engine): Runtime {
   return {
     ...front,
     start: () => engine.start(ports.store, () => front.start()),
+    async ingest(channel, account, events, { wait, ...options } = {}) {
+      const outcomes = await front.ingest(channel, account, events, options);
+      if (wait === undefined) return outcomes;
+      const decided = async (id: string, receiver: IngestOutcome["receivers"][number]) => {
+        const { key, verdict } = receiver;
+        if (key === null || verdict !== null) return receiver;
+        return { key, verdict: await engine.verdict(key, id) };
+      };
+      return Promise.all(
+        outcomes.map(async ({ id, receivers }) => ({
+          id,
+          receivers: await Promise.all(receivers.map((one) => decided(id, one))),
+        })),
+      );
+    },
     connectionChanged(channel, account) {
       front.connectionChanged(channel, account);
       engine.connectionChanged(channel, account);

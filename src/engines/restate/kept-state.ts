@@ -56,6 +56,21 @@ export class KeptState {
     });
   }
 
+  /** The encoded verdict on a message; null: none is stored. */
+  verdictOn(messageId: string): number | null {
+    const rows = this.rows();
+    const codes = new Map(
+      rows.flatMap(({ table, row }) =>
+        table === "applied" && row !== null ? [[row.seq, row.code] as const] : [],
+      ),
+    );
+    const found = rows.findLast(
+      ({ table, row }) => table === "journal" && row?.mid === messageId && codes.has(row.seq),
+    );
+    const code = codes.get(found?.row?.seq ?? null);
+    return typeof code === "number" && code > 0 ? code : null;
+  }
+
   /** Applies changes. Returns the groups that are different now; null: there is nothing left in it. */
   apply(changes: readonly KeptRow[]): ReadonlyMap<string, Group | null> {
     const changed = new Map<string, Group | null>();

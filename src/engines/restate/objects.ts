@@ -24,6 +24,7 @@ import {
   type OfferedEvent,
   putSchema,
   takeSchema,
+  verdictSchema,
 } from "./wire.ts";
 
 export type Sdk = typeof import("@restatedev/restate-sdk");
@@ -278,6 +279,14 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
       filling: sdk.handlers.object.shared(
         async (ctx: ObjectSharedContext): Promise<boolean> =>
           (await ctx.stateKeys()).includes(fillingKey),
+      ),
+
+      /** The encoded verdict on a message, once it is stored. */
+      verdict: sdk.handlers.object.shared(
+        async (ctx: ObjectSharedContext, input: unknown): Promise<number | null> => {
+          const { id } = parsed(sdk, ctx.key, verdictSchema, input);
+          return (await keptState(ctx)).verdictOn(id);
+        },
       ),
 
       /** The rows as they are stored by now. */

@@ -62,3 +62,8 @@ export type Fill = z.infer<typeof fillSchema>;
 
 /** Whether a conversation has some of its rows and waits for the others. */
 export const fillingSchema = z.boolean();
+
+/** A message by its platform id. */
+export const verdictSchema = z.object({ id: z.string() });
+/** The encoded verdict; null: none is stored yet. */
+export const verdictAnswerSchema = z.number().nullable();

@@ -5,8 +5,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decodeEvent } from "../../../src/actors/protocol/event-codec.ts";
 import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
+import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createInbox, type Inbox } from "../../../src/engines/restate/inbox.ts";
+import { ingressCaller } from "../../../src/engines/restate/ingress-call.ts";
 import { registerNodes } from "../../../src/engines/restate/node.ts";
+import { createVerdicts } from "../../../src/engines/restate/verdicts.ts";
 import { openTalkingNode, type TalkingNode } from "../../support/restate/node.ts";
 import { askObject, called } from "../../support/restate/offers.ts";
 import { haveRestate, type RestateServer, startRestate } from "../../support/restate/server.ts";
@@ -56,6 +59,13 @@ describe.skipIf(!haveRestate)("a conversation in Restate", () => {
     expect(node.sent(key)).toEqual([]);
     await node.says(key, 1);
     expect(node.activations(key)).toBe(2);
+  });
+
+  test("any node knows the decision on a message, once it is stored", async () => {
+    const key = groupKey("decided");
+    const verdicts = createVerdicts(createSystemClock(), ingressCaller(restate.ingress));
+    await inbox.offer(key, called("decided", "1"));
+    expect(await verdicts.of(key, "1")).toMatchObject({ decision: "engage", rule: "mention" });
   });
 
   test("calls of a wrong form are refused for good", async () => {
