@@ -32,7 +32,7 @@ describe.skipIf(!haveRestate)("kill -9", () => {
     console.log(`nodes seed ${seed}`);
     const random = chance(seed);
     world = await NodesWorld.open(2, random, program);
-    for (let round = 0; round < rounds(2, 25); round += 1) {
+    for (let round = 0; round < rounds(1, 25); round += 1) {
       await world.traffic(10 + Math.floor(random() * 20));
       const dying = Math.floor(random() * 2);
       await world.kill(dying);
