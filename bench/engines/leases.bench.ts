@@ -5,7 +5,7 @@
  */
 import { rmSync } from "node:fs";
 import { setTimeout as passed } from "node:timers/promises";
-import { limits } from "../../src/domain/limits.ts";
+import { engineLimits } from "../../src/domain/ports/engine/engine-limits.ts";
 import { registerNodes } from "../../src/engines/restate/node.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { openBalancer } from "../../test/support/restate/balancer.ts";
@@ -15,9 +15,9 @@ import { busyMs } from "../child-process.ts";
 import { report, round } from "../support.ts";
 
 const times = {
-  beatMs: limits.leaseBeatMs,
-  validMs: limits.leaseValidMs,
-  lapseMs: limits.leaseLapseMs,
+  beatMs: engineLimits.leaseBeatMs,
+  validMs: engineLimits.leaseValidMs,
+  lapseMs: engineLimits.leaseLapseMs,
 };
 const idleMs = 10_000;
 const figures: Record<string, number> = {};

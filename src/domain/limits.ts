@@ -325,44 +325,4 @@ export const limits = {
   restartPeriodMs: 30_000,
   drainMsMax: 10_000,
   abortMsMax: 1_000,
-  /** Events that one call of an engine carries to a conversation. */
-  engineBatchEventsMax: 256,
-  /** How long a node waits for such a call; those who offered its events may offer them again. */
-  engineCallMsMax: 30_000,
-  /** Events that wait on a node for their conversation's call; more are refused. */
-  engineInboxEventsMax: 4_096,
-  /** The latest events by which an inbox recognises one that comes again; the journal recognises older ones. */
-  engineSeenMax: 1_024,
-  /** A node that holds leases of connections says so this often. */
-  leaseBeatMs: 2_000,
-  /** It stops using them this long after it sent the last one that was answered. */
-  leaseValidMs: 7_000,
-  /** Another node that has seen nothing new of it for so long may take them: 3 s are left to disconnect. */
-  leaseLapseMs: 10_000,
-  leaseCallMsMax: 5_000,
-  /** How long a node asks for news of leases before it asks again. */
-  leaseWaitMs: 30_000,
-  leaseAccountsMax: 1_000,
-  leaseNodesMax: 100,
-  /** How long a caller waits for a decision that another node makes, and when it looks first. */
-  engineDecisionMsMax: 9_000,
-  engineDecisionLookMs: 30,
-  /** How often a node looks for what others have changed of who may speak. */
-  engineSharedLookMs: 1_000,
-  /** The newest such changes; a node that has missed more reads everything again. */
-  engineChangesMax: 256,
-  /** How often an active conversation is looked at: does it rest? */
-  engineLookMs: 250,
-  /** A conversation that has been quiet for this long, and has nothing due within it, is stored and left. */
-  engineRestMs: 2_000,
-  /** Journal rows that are kept together; a change of one stores them all. */
-  engineRowsTogether: 16,
-  /** How often Restate makes a call that no node answers, every 5 s at last: 300 years. */
-  engineAttemptsMax: 2_000_000_000,
-  /** Text of the rows that one call carries to a conversation that was kept elsewhere, UTF-16 units of JSON. */
-  engineFillUnitsMax: 1_000_000,
-  /** Conversations that are moved to an engine at a time. */
-  engineFillsAtOnce: 8,
-  /** How long a call may be silent before Restate takes its node for stuck: a turn may last. */
-  engineSilenceMsMax: 86_400_000,
 } as const;

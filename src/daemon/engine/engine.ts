@@ -55,8 +55,8 @@ export interface Engine {
   reload(config: EarshotConfig): Promise<void>;
   /** Conversations that are active here. */
   active(): number;
-  /** Takes no more calls; what is active goes to other nodes. */
-  stop(): Promise<void>;
+  /** Takes no more conversations; what is active finishes for at most `drainMs` and goes to other nodes. */
+  stop(drainMs: number): Promise<void>;
 }
 
 /** Null: the daemon's own hosts step its conversations. */
@@ -155,9 +155,9 @@ function restateEngine(ports: EnginePorts): Engine {
       await Promise.all([...active].map((runtime) => runtime.reload(next)));
     },
     active: () => active.size,
-    async stop() {
+    async stop(drainMs) {
+      await node?.close(drainMs);
       shared.stop();
-      await node?.close();
     },
   };
 }
@@ -193,8 +193,8 @@ export function withEngine(ports: RuntimePorts, engine: Engine): Runtime {
       await engine.reload(config);
       await front.reload(config);
     },
-    async stop(options) {
-      await engine.stop();
+    async stop(options = {}) {
+      await engine.stop(options.drainMs ?? 0);
       await front.stop(options);
     },
   };

@@ -13,7 +13,7 @@ import { createSystemClock } from "../../adapters/system/clock.ts";
 import { sha256 } from "../../adapters/system/digest.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
-import { limits } from "../../domain/limits.ts";
+import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import { type Filled, fillConversation } from "../../engines/restate/filling.ts";
 import { openNode, registerNodes } from "../../engines/restate/node.ts";
 
@@ -62,7 +62,7 @@ export async function migrateToRestate(
   };
   try {
     await registerNodes(trimmed(admin), nodes ?? `http://${host}:${node.port}`);
-    const carried = Array.from({ length: limits.engineFillsAtOnce }, () =>
+    const carried = Array.from({ length: engineLimits.fillsAtOnce }, () =>
       carry().catch((error: unknown) => {
         failure ??= error;
       }),

@@ -16,8 +16,8 @@ import {
 import type { Runtime } from "../../actors/protocol/runtime.ts";
 import { createEndingClock } from "../../actors/util/ending-clock.ts";
 import { EarshotError } from "../../domain/errors.ts";
-import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
+import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock, KeptRow, KeptStore, Log, Store } from "../../domain/ports/index.ts";
 import type { OfferedEvent } from "./wire.ts";
 
@@ -60,11 +60,13 @@ export interface Activation {
   next(): Promise<Work>;
   /** The last result of `next` is durable. */
   stored(): void;
+  /** Lets turns and sends finish for at most `ms`, and ends it when what they did is stored. */
+  drain(ms: Millis): Promise<void>;
   /** Cuts it off; resolves when its runtime has ended. */
   end(): Promise<void>;
 }
 
-const defaultTimes = { lookMs: limits.engineLookMs, restMs: limits.engineRestMs };
+const defaultTimes = { lookMs: engineLimits.lookMs, restMs: engineLimits.restMs };
 
 export function activate(
   key: string,
@@ -164,6 +166,17 @@ export function activate(
     return first?.at ?? null;
   }
 
+  async function end(): Promise<void> {
+    if (isOver) return;
+    isOver = true;
+    own.end();
+    look?.();
+    for (const { failed } of [...waiting.splice(0), ...storing.splice(0)]) failed(over());
+    await started;
+    await runtime.stop();
+    await kept.close();
+  }
+
   return {
     take(events) {
       rested = null;
@@ -197,16 +210,12 @@ export function activate(
     stored() {
       for (const { done } of storing.splice(0)) done();
     },
-    async end() {
-      if (isOver) return;
-      isOver = true;
-      own.end();
-      look?.();
-      for (const { failed } of [...waiting.splice(0), ...storing.splice(0)]) failed(over());
+    async drain(ms) {
       await started;
-      await runtime.stop();
-      await kept.close();
+      await runtime.stop({ drainMs: ms });
+      await end();
     },
+    end,
   };
 }
 

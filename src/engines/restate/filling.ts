@@ -5,9 +5,10 @@
  * have the same hash. An attempt that was cut short begins from the beginning; a conversation that is there already
  * is left as it is.
  */
+
 import { EarshotError } from "../../domain/errors.ts";
-import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
+import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Digest, KeptRow } from "../../domain/ports/index.ts";
 import { conversationService, type Fill, fillingSchema, rowsSchema } from "./wire.ts";
 
@@ -15,9 +16,9 @@ export interface FillPorts {
   /** Base URL of Restate's ingress. */
   readonly ingress: string;
   readonly digest: Digest;
-  /** @default limits.engineCallMsMax */
+  /** @default engineLimits.callMsMax */
   readonly callMsMax?: Millis;
-  /** Of the rows in one call, as JSON; a longer row goes alone. @default limits.engineFillUnitsMax */
+  /** Of the rows in one call, as JSON; a longer row goes alone. @default engineLimits.fillUnitsMax */
   readonly unitsMax?: number;
 }
 
@@ -30,7 +31,7 @@ export type Filled = "filled" | "same" | "other";
  * something else. The call may be made again.
  */
 export async function fillConversation(
-  { ingress, digest, callMsMax, unitsMax = limits.engineFillUnitsMax }: FillPorts,
+  { ingress, digest, callMsMax, unitsMax = engineLimits.fillUnitsMax }: FillPorts,
   key: string,
   rows: readonly KeptRow[],
   dueAt: Millis | null,
@@ -38,7 +39,7 @@ export async function fillConversation(
   const call = (handler: string, input?: unknown) =>
     callObject(`${ingress}/${conversationService}/${encodeURIComponent(key)}/${handler}`, {
       input,
-      callMsMax: callMsMax ?? limits.engineCallMsMax,
+      callMsMax: callMsMax ?? engineLimits.callMsMax,
     });
   const stored = async () => rowsSchema.parse((await call("rows")).body);
   const wanted = hashOfRows(digest, rows);

@@ -5,8 +5,9 @@
  * under way for a conversation at a time, and what comes in meanwhile goes together with the next. Order is
  * kept for each conversation; conversations do not wait for each other.
  */
+
 import { EarshotError } from "../../domain/errors.ts";
-import { limits } from "../../domain/limits.ts";
+import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import { ingressCaller } from "./ingress-call.ts";
 import { inboxService, type OfferedEvent, putAnswerSchema } from "./wire.ts";
 
@@ -30,7 +31,7 @@ interface Waiting {
  * @param ingress base URL of Restate's ingress
  * @param callMsMax how long a call may take, ms; Restate makes it all the same
  */
-export function createInbox(ingress: string, callMsMax: number = limits.engineCallMsMax): Inbox {
+export function createInbox(ingress: string, callMsMax: number = engineLimits.callMsMax): Inbox {
   /** What waits for each conversation that has a call under way. */
   const queues = new Map<string, Waiting[]>();
 
@@ -49,7 +50,7 @@ export function createInbox(ingress: string, callMsMax: number = limits.engineCa
 
   async function carry(key: string, queue: Waiting[]): Promise<void> {
     while (queue.length > 0) {
-      const batch = queue.splice(0, limits.engineBatchEventsMax);
+      const batch = queue.splice(0, engineLimits.batchEventsMax);
       try {
         const results = await put(key, batch);
         for (const [place, { resolve }] of batch.entries()) resolve(results[place] === true);
@@ -70,7 +71,7 @@ export function createInbox(ingress: string, callMsMax: number = limits.engineCa
           queues.set(key, begun);
           // It reports every error to those who wait.
           void carry(key, begun);
-        } else if (queue.length < limits.engineInboxEventsMax) queue.push(waiting);
+        } else if (queue.length < engineLimits.inboxEventsMax) queue.push(waiting);
         else
           reject(
             new EarshotError(

@@ -1,6 +1,7 @@
 /** Calls of handlers through Restate's ingress. */
+
 import { EarshotError } from "../../domain/errors.ts";
-import { limits } from "../../domain/limits.ts";
+import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 
 /**
  * Makes a call; `path`: object, key and handler, the key encoded.
@@ -14,7 +15,7 @@ export type IngressCall = (path: string, input?: object) => Promise<unknown>;
  */
 export function ingressCaller(
   ingress: string,
-  msMax: number = limits.engineCallMsMax,
+  msMax: number = engineLimits.callMsMax,
 ): IngressCall {
   return async (path, input) => {
     const url = `${ingress}/${path}`;

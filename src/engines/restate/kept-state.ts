@@ -4,7 +4,7 @@
  * A key of the state holds the rows of one table, of a table that grows some consecutive ones: a change stores the
  * rows of its key again, and no others.
  */
-import { limits } from "../../domain/limits.ts";
+import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { KeptRow } from "../../domain/ports/index.ts";
 
 /** Rows by their ids. */
@@ -31,7 +31,7 @@ export function isRowName(table: string, id: string): boolean {
 function groupOf({ table, id }: KeptRow): string {
   if (!growing.has(table)) return prefix + table;
   const [number] = JSON.parse(id) as [number];
-  return `${prefix}${table}/${Math.floor(number / limits.engineRowsTogether)}`;
+  return `${prefix}${table}/${Math.floor(number / engineLimits.rowsTogether)}`;
 }
 
 export class KeptState {

@@ -9,6 +9,7 @@ import { once } from "node:events";
 import { createServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { EarshotError } from "../../domain/errors.ts";
+import type { Millis } from "../../domain/message.ts";
 import { type Activation, type ActivationPorts, activate } from "./activation.ts";
 import { leaseObject } from "./leases/object.ts";
 import { conversationObject, inboxObject, type ObjectPorts, type Sdk } from "./objects.ts";
@@ -38,8 +39,11 @@ export interface NodeOptions extends ActivationPorts {
 
 export interface RestateNode {
   readonly port: number;
-  /** Takes no more calls and ends those under way, which Restate makes again elsewhere. */
-  close(): Promise<void>;
+  /**
+   * Takes no more conversations, lets what is under way in those that are active finish for at most `drainMs`, and
+   * ends their calls, which Restate makes again elsewhere. @default 0
+   */
+  close(drainMs?: Millis): Promise<void>;
 }
 
 /** @throws EarshotError EAR_CONFIG_INVALID when the package is not installed. */
@@ -64,7 +68,10 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
   /** What is active here, with its ends. */
   const active = new Set<Activation>();
   const ends = new Set<Promise<void>>();
+  let isClosing = false;
   const activateHere: ObjectPorts["activate"] = (key, rows) => {
+    if (isClosing)
+      throw new EarshotError("EAR_STATE_LOCKED", `Cannot begin ${key}: this node stops.`);
     const activation = activate(key, rows, options);
     active.add(activation);
     return {
@@ -118,9 +125,12 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
   }
   return {
     port: (server.address() as AddressInfo).port,
-    async close() {
+    async close(drainMs = 0) {
+      isClosing = true;
       const closed = once(server, "close");
       server.close();
+      if (drainMs > 0)
+        await Promise.allSettled([...active].map((activation) => activation.drain(drainMs)));
       for (const session of sessions) session.destroy();
       await closed;
       await Promise.all([...ends, ...[...active].map((activation) => activation.end())]);

@@ -12,7 +12,7 @@
 import type { ObjectContext, ObjectSharedContext, Serde } from "@restatedev/restate-sdk";
 import type { ZodType } from "zod";
 import { hash52, parseSessionKey } from "../../domain/key.ts";
-import { limits } from "../../domain/limits.ts";
+import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock, KeptRow } from "../../domain/ports/index.ts";
 import type { Activation, Work } from "./activation.ts";
 import { type Group, isGroup, KeptState } from "./kept-state.ts";
@@ -60,7 +60,7 @@ const options = {
     initialInterval: 50,
     exponentiationFactor: 2,
     maxInterval: 5_000,
-    maxAttempts: limits.engineAttemptsMax,
+    maxAttempts: engineLimits.attemptsMax,
   },
   journalRetention: 0,
 } as const;
@@ -85,7 +85,7 @@ export function inboxObject(sdk: Sdk) {
         });
         const fresh = events.filter((_, place) => isNew[place]);
         if (fresh.length === 0) return isNew;
-        ctx.set("seen", [...seen, ...fresh.map(hashOf)].slice(-limits.engineSeenMax));
+        ctx.set("seen", [...seen, ...fresh.map(hashOf)].slice(-engineLimits.seenMax));
         const queue = (await ctx.get<readonly OfferedEvent[]>("queue")) ?? [];
         ctx.set("queue", [...queue, ...fresh]);
         const waker = await ctx.get<string>("waker");
@@ -297,8 +297,8 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
     },
     options: {
       ...options,
-      inactivityTimeout: limits.engineSilenceMsMax,
-      abortTimeout: limits.engineSilenceMsMax,
+      inactivityTimeout: engineLimits.silenceMsMax,
+      abortTimeout: engineLimits.silenceMsMax,
     },
   });
 }

@@ -6,7 +6,7 @@
 import { LRUCache } from "lru-cache";
 import type { RuntimeListener } from "../../actors/protocol/runtime-events.ts";
 import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
-import { limits } from "../../domain/limits.ts";
+import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 import { pauseFor } from "../../domain/ports/pause.ts";
 import type { IngressCall } from "./ingress-call.ts";
@@ -49,8 +49,8 @@ export function createVerdicts(clock: Clock, call: IngressCall): Verdicts {
     },
     async of(key, messageId) {
       const name = nameOf(key, messageId);
-      const until = clock.monotonic() + limits.engineDecisionMsMax;
-      for (let ms = limits.engineDecisionLookMs; ; ms *= 1.5) {
+      const until = clock.monotonic() + engineLimits.decisionMsMax;
+      for (let ms = engineLimits.decisionLookMs; ; ms *= 1.5) {
         const found = known.get(name);
         if (found !== undefined) return found;
         if (clock.monotonic() >= until) return null;

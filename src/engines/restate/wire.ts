@@ -5,7 +5,7 @@
  * and may deliver them to a node of another version, so fields are added and never change their meaning.
  */
 import { z } from "zod";
-import { limits } from "../../domain/limits.ts";
+import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { KeptRow } from "../../domain/ports/index.ts";
 import type { JournalEvent } from "../../machines/events/events.ts";
 import { isRowName } from "./kept-state.ts";
@@ -29,7 +29,7 @@ export type OfferedEvent = Omit<z.infer<typeof offeredSchema>, "event"> & {
 };
 
 export const putSchema = z.object({
-  events: z.array(offeredSchema).min(1).max(limits.engineBatchEventsMax),
+  events: z.array(offeredSchema).min(1).max(engineLimits.batchEventsMax),
 });
 /** For each event of a call whether it is new, in its order. */
 export const putAnswerSchema = z.array(z.boolean());

@@ -59,7 +59,7 @@ describe.skipIf(!haveRestate)("kill -9", () => {
   test("a node that stands still: the other takes over, and when it wakes up it sends nothing twice", async () => {
     const random = chance(seed + 3);
     world = await NodesWorld.open(2, random, program);
-    for (let round = 0; round < rounds(1, 8); round += 1) {
+    for (let round = 0; round < rounds(1, 3); round += 1) {
       const stopped = round % 2;
       await world.traffic(30);
       world.signal(stopped, "SIGSTOP");

@@ -7,8 +7,8 @@
  * so that what another node gives back is taken at once.
  */
 import { z } from "zod";
-import { limits } from "../../../domain/limits.ts";
 import type { Millis } from "../../../domain/message.ts";
+import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type {
   Clock,
   ConnectionLeases,
@@ -63,9 +63,9 @@ interface Moment {
 }
 
 const defaultTimes: LeaseTimes = {
-  beatMs: limits.leaseBeatMs,
-  validMs: limits.leaseValidMs,
-  lapseMs: limits.leaseLapseMs,
+  beatMs: engineLimits.leaseBeatMs,
+  validMs: engineLimits.leaseValidMs,
+  lapseMs: engineLimits.leaseLapseMs,
 };
 
 /** Begins at once. */
@@ -202,10 +202,10 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
       at: sent.wall,
       wants: leaves ? [] : [...wanted.keys()],
       leaves,
-      lapsed: lapsed().slice(0, limits.leaseNodesMax),
+      lapsed: lapsed().slice(0, engineLimits.leaseNodesMax),
     };
     const make = (signal: AbortSignal) => call("beat", input, signal);
-    const answer = await ask(limits.leaseCallMsMax, make, (one) => tableSchema.parse(one));
+    const answer = await ask(engineLimits.leaseCallMsMax, make, (one) => tableSchema.parse(one));
     // A call that overtook it has been counted instead: this answer says nothing of how long it is valid.
     if (answer !== null && answer.nodes[boot]?.beat === number) {
       renewed = sent;
@@ -261,7 +261,9 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
         for (const one of [signal, stop.signal]) one.removeEventListener("abort", end);
       }
     };
-    return ask(limits.leaseWaitMs + limits.leaseCallMsMax, make, (one) => z.number().parse(one));
+    return ask(engineLimits.leaseWaitMs + engineLimits.leaseCallMsMax, make, (one) =>
+      z.number().parse(one),
+    );
   }
 
   const beating = beatOn();

@@ -7,7 +7,7 @@
  */
 import type { ObjectContext, ObjectSharedContext, Serde } from "@restatedev/restate-sdk";
 import type { ZodType } from "zod";
-import { limits } from "../../../domain/limits.ts";
+import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import { beaten, emptyTable } from "./table.ts";
 import {
   beatSchema,
@@ -72,7 +72,7 @@ export function leaseObject(sdk: Sdk) {
             outputSerde: json as Serde<number>,
           });
           if (version !== asked.version) return version;
-          await sdk.RestatePromise.race([promise, ctx.sleep(limits.leaseWaitMs)]);
+          await sdk.RestatePromise.race([promise, ctx.sleep(engineLimits.leaseWaitMs)]);
           return (await read(ctx)).version;
         },
       ),

@@ -5,7 +5,7 @@
  * calls and may deliver them to a node of another version, so fields are added and never change their meaning.
  */
 import { z } from "zod";
-import { limits } from "../../../domain/limits.ts";
+import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 
 export const leaseService = "leases";
 /** One table for all: a call costs the same for one account and for hundreds. */
@@ -24,11 +24,11 @@ export const beatSchema = z.object({
   /** The caller's clock, ms since the epoch, to be shown; nothing is decided by it. */
   at: z.number(),
   /** Every account that the node wants or holds; what it held and does not name is free. */
-  wants: z.array(z.string().min(1).max(512)).max(limits.leaseAccountsMax),
+  wants: z.array(z.string().min(1).max(512)).max(engineLimits.leaseAccountsMax),
   /** Its last call. */
   leaves: z.boolean(),
   /** Processes that the caller has watched for `leaseLapseMs` without a new beat. */
-  lapsed: z.array(z.object({ boot: id, beat: count })).max(limits.leaseNodesMax),
+  lapsed: z.array(z.object({ boot: id, beat: count })).max(engineLimits.leaseNodesMax),
 });
 export type Beat = z.infer<typeof beatSchema>;
 

@@ -6,7 +6,7 @@
  */
 import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
 import type { ZodType } from "zod";
-import { limits } from "../../../domain/limits.ts";
+import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 
 import {
   accessService,
@@ -87,9 +87,9 @@ export function accessObject(sdk: Sdk) {
         const next = version + 1;
         const made = rows.map((row) => ({ ...row, version: next }));
         const all = [...changes, ...made];
-        const last = all.at(-limits.engineChangesMax - 1);
+        const last = all.at(-engineLimits.changesMax - 1);
         if (last !== undefined) ctx.set("dropped", last.version);
-        ctx.set("changes", all.slice(-limits.engineChangesMax));
+        ctx.set("changes", all.slice(-engineLimits.changesMax));
         ctx.set("version", next);
         return {
           version: next,

@@ -3,8 +3,9 @@
  * ==========================
  * Stores what this node changes before anything rests on it, and looks every second for what others have changed.
  */
+
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type {
   AccessRow,
   AccessWrite,
@@ -88,7 +89,7 @@ export function createSharedRows({ clock, log, call, onChanged }: SharedRowsPort
 
   async function look(): Promise<void> {
     while (!stop.signal.aborted) {
-      await pauseFor(clock, limits.engineSharedLookMs, stop.signal);
+      await pauseFor(clock, engineLimits.sharedLookMs, stop.signal);
       if (stop.signal.aborted) return;
       try {
         const turn = last.then(async () => {

@@ -1,0 +1,43 @@
+/** The limits of engines that keep conversations outside of the daemon. Times are in ms. */
+export const engineLimits = {
+  /** Events that one call of an engine carries to a conversation. */
+  batchEventsMax: 256,
+  /** How long a node waits for such a call; those who offered its events may offer them again. */
+  callMsMax: 30_000,
+  /** Events that wait on a node for their conversation's call; more are refused. */
+  inboxEventsMax: 4_096,
+  /** The latest events by which an inbox recognises one that comes again; the journal recognises older ones. */
+  seenMax: 1_024,
+  /** A node that holds leases of connections says so this often. */
+  leaseBeatMs: 2_000,
+  /** It stops using them this long after it sent the last one that was answered. */
+  leaseValidMs: 7_000,
+  /** Another node that has seen nothing new of it for so long may take them: 3 s are left to disconnect. */
+  leaseLapseMs: 10_000,
+  leaseCallMsMax: 5_000,
+  /** How long a node asks for news of leases before it asks again. */
+  leaseWaitMs: 30_000,
+  leaseAccountsMax: 1_000,
+  leaseNodesMax: 100,
+  /** How long a caller waits for a decision that another node makes, and when it looks first. */
+  decisionMsMax: 9_000,
+  decisionLookMs: 30,
+  /** How often a node looks for what others have changed of who may speak. */
+  sharedLookMs: 1_000,
+  /** The newest such changes; a node that has missed more reads everything again. */
+  changesMax: 256,
+  /** How often an active conversation is looked at: does it rest? */
+  lookMs: 250,
+  /** A conversation that has been quiet for this long, and has nothing due within it, is stored and left. */
+  restMs: 2_000,
+  /** Journal rows that are kept together; a change of one stores them all. */
+  rowsTogether: 16,
+  /** How often Restate makes a call that no node answers, every 5 s at last: 300 years. */
+  attemptsMax: 2_000_000_000,
+  /** Text of the rows that one call carries to a conversation that was kept elsewhere, UTF-16 units of JSON. */
+  fillUnitsMax: 1_000_000,
+  /** Conversations that are moved to an engine at a time. */
+  fillsAtOnce: 8,
+  /** How long a call may be silent before Restate takes its node for stuck: a turn may last. */
+  silenceMsMax: 86_400_000,
+} as const;
