@@ -1,6 +1,6 @@
 /**
- * Messages a second on a real Restate with 1, 2 and 3 daemons, ms until a message is durable and until it is answered,
- * processor time, and how long a killed daemon's conversations are silent. Six people write direct messages, each
+ * Messages a second on a real Restate with 1, 2 and 3 daemons, ms until a message is durable, processor time,
+ * and how long a killed daemon's conversations are silent. Six people write direct messages, each
  * the next one when the last is acknowledged; an agent answers within 15 ms. The generator, the daemons and the server share
  * two cores.
  */
@@ -20,7 +20,6 @@ async function measure(nodes: number): Promise<void> {
   await world.traffic(60, 0);
   await world.quiet();
   world.ackMs.splice(0);
-  world.answerMs.splice(0);
   const busy = () => {
     const { server, nodes: all } = world.pids();
     return { server: busyMs(server), nodes: all.reduce((sum, pid) => sum + busyMs(pid), 0) };
@@ -33,7 +32,6 @@ async function measure(nodes: number): Promise<void> {
   const after = busy();
   figures[name("ms until durable, p50")] = round(quantile(world.ackMs, 0.5));
   figures[name("ms until durable, p99")] = round(quantile(world.ackMs, 0.99));
-  figures[name("ms until answered, p50")] = round(quantile(world.answerMs, 0.5));
   figures[name("CPU of the server per message, ms")] = round(
     (after.server - before.server) / count,
   );

@@ -109,6 +109,10 @@ export const logTable: readonly LogEvent[] = [
       "An active conversation could not be stored to rest, and is tried again: key, error.",
     ],
     [
+      "engine.end",
+      "A conversation that another node has now could not be ended cleanly: key, error.",
+    ],
+    [
       "engine.undelivered",
       "Events did not reach an active conversation; Restate makes the call again: key, error.",
     ],

@@ -78,7 +78,12 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
       ...activation,
       end() {
         active.delete(activation);
-        const end = activation.end().finally(() => ends.delete(end));
+        const end = activation
+          .end()
+          .catch((error: unknown) =>
+            options.log("warn", "engine.end", { key, error: String(error) }),
+          )
+          .finally(() => ends.delete(end));
         ends.add(end);
         return end;
       },

@@ -36,9 +36,8 @@ export class NodesWorld {
   readonly acked = new Set<string>();
   readonly received: (Received & { readonly node: number })[] = [];
   readonly logged: string[] = [];
-  /** ms from a message's first delivery until it was acknowledged, and until it was answered. */
+  /** ms from a message's first delivery until it was acknowledged. */
   readonly ackMs: number[] = [];
-  readonly answerMs: number[] = [];
   kills = 0;
   readonly #saidAt = new Map<string, number>();
   readonly #programs: readonly Program[];
@@ -302,10 +301,7 @@ export class NodesWorld {
       this.logged.push(`node ${node}: ${message.event} ${JSON.stringify(message.fields)}`);
     if (message.type !== "ask") return;
     const { call, what, id, text, chat } = message;
-    if (what === "send") {
-      this.received.push({ id, text, chat, node });
-      for (const [said] of text.matchAll(/m\d{5}/gu)) this.answerMs.push(this.#since(said));
-    }
+    if (what === "send") this.received.push({ id, text, chat, node });
     const answer = what === "send" ? `p${this.received.length}` : `re ${text}`;
     setTimeout(() => {
       if (from.connected) from.send({ type: "answer", call, answer }, () => undefined);
