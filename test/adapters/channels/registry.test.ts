@@ -2,12 +2,17 @@
  * The channels that ship with earshot: known at once, loaded when an account needs one.
  */
 import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { platformChannels } from "../../../src/adapters/channels/index.ts";
+import type { ChannelDefinition } from "../../../src/domain/ports/index.ts";
 
-test.for(platformChannels.map((channel) => [channel.id, channel] as const))(
+test.for(platformChannels.map(({ id }) => id))(
   "%s is opened only once it is loaded",
-  async ([, channel]) => {
+  async (id) => {
+    // Another file of this process may have loaded it.
+    vi.resetModules();
+    const fresh = await import("../../../src/adapters/channels/index.ts");
+    const channel = fresh.platformChannels.find((one) => one.id === id) as ChannelDefinition;
     expect(() => channel.open({} as never)).toThrow("loaded before");
     await channel.load?.();
     // It gets as far as its own code, which has no account here.

@@ -91,7 +91,11 @@ const acp: Target = {
   ],
   async read(lines, log) {
     opened ??= openAgent(acpDriver as AgentDriver, { command: process.execPath, args: [program] });
-    return turn(await opened, `raw:${linesOf(lines).toString("base64")}`, log);
+    const prompt = `raw:${linesOf(lines).toString("base64")}`;
+    const events = await turn(await opened, prompt, log);
+    // What the turn before has sent behind its end may end the program; the daemon tries again, too.
+    const isCrashed = events.some((one) => one.type === "error" && one.kind === "crashed");
+    return isCrashed ? turn(await opened, prompt, log) : events;
   },
   refuses: refusesNothing,
   secretsOf: () => [],
