@@ -124,7 +124,7 @@ export const onDefaults = [
       ],
     ],
     // 143: SIGTERM has ended it.
-    codes: [[/restate/u, [143]]],
+    codes: [[/^npm run restate/u, [143]]],
   },
   {
     path: "bench/README.md",
