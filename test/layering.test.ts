@@ -93,7 +93,12 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     ],
     "daemon/cli",
   ],
-  engines: ["engines/restate/leases", "engines/restate/shared", "engines/restate"],
+  engines: [
+    "engines/restate/calls",
+    "engines/restate/leases",
+    "engines/restate/shared",
+    "engines/restate",
+  ],
   bridges: ["bridges"],
   public: ["testing", "."],
 };

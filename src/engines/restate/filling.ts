@@ -10,6 +10,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Digest, KeptRow } from "../../domain/ports/index.ts";
+import { ingressCaller, RefusedCall } from "./calls/ingress-call.ts";
 import { conversationService, type Fill, fillingSchema, rowsSchema } from "./wire.ts";
 
 export interface FillPorts {
@@ -21,6 +22,9 @@ export interface FillPorts {
   /** Of the rows in one call, as JSON; a longer row goes alone. @default engineLimits.fillUnitsMax */
   readonly unitsMax?: number;
 }
+
+/** Status of an answer: the conversation has rows of its own. */
+const otherRows = 409;
 
 /** `same`: it was there, with the same rows. `other`: it has others, which were left as they are. */
 export type Filled = "filled" | "same" | "other";
@@ -36,23 +40,26 @@ export async function fillConversation(
   rows: readonly KeptRow[],
   dueAt: Millis | null,
 ): Promise<Filled> {
-  const call = (handler: string, input?: unknown) =>
-    callObject(`${ingress}/${conversationService}/${encodeURIComponent(key)}/${handler}`, {
-      input,
-      callMsMax: callMsMax ?? engineLimits.callMsMax,
-    });
-  const stored = async () => rowsSchema.parse((await call("rows")).body);
+  const ask = ingressCaller(ingress, callMsMax);
+  const call = (handler: string, input?: object) =>
+    ask(`${conversationService}/${encodeURIComponent(key)}/${handler}`, input);
+  const stored = async () => rowsSchema.parse(await call("rows"));
   const wanted = hashOfRows(digest, rows);
   const there = await stored();
   if (there.length > 0) {
     if (hashOfRows(digest, there) === wanted) return "same";
-    if (!fillingSchema.parse((await call("filling")).body)) return "other";
+    if (!fillingSchema.parse(await call("filling"))) return "other";
   }
   const batches = batchesOf(rows, unitsMax);
   for (const [place, batch] of batches.entries()) {
     const whole = place === batches.length - 1;
     const part: Fill = { place, rows: [...batch] as Fill["rows"], whole, dueAt };
-    if ((await call("fill", part)).isRefused) return "other";
+    try {
+      await call("fill", part);
+    } catch (error) {
+      if (error instanceof RefusedCall && error.status === otherRows) return "other";
+      throw error;
+    }
   }
   if (hashOfRows(digest, await stored()) === wanted) return "filled";
   throw new EarshotError(
@@ -92,35 +99,4 @@ function batchesOf(rows: readonly KeptRow[], unitsMax: number): readonly (readon
     units += more;
   }
   return batches;
-}
-
-async function callObject(
-  url: string,
-  { input, callMsMax }: { readonly input: unknown; readonly callMsMax: Millis },
-): Promise<{ readonly isRefused: boolean; readonly body: unknown }> {
-  const failed = (why: string, cause?: unknown) =>
-    new EarshotError("EAR_STORE_FAILED", `Cannot reach a conversation at ${url}: ${why}.`, {
-      cause,
-    });
-  let answer: Response;
-  let text: string;
-  try {
-    answer = await fetch(url, {
-      method: "POST",
-      signal: AbortSignal.timeout(callMsMax),
-      ...(input === undefined
-        ? {}
-        : { headers: { "content-type": "application/json" }, body: JSON.stringify(input) }),
-    });
-    text = await answer.text();
-  } catch (cause) {
-    const isLate = (cause as Error).name === "TimeoutError";
-    throw failed(
-      isLate ? `no answer in ${callMsMax} ms` : "there is no connection (is Restate running?)",
-      cause,
-    );
-  }
-  if (answer.status === 409) return { isRefused: true, body: null };
-  if (!answer.ok) throw failed(`Restate answers ${answer.status} (${text.slice(0, 200)})`);
-  return { isRefused: false, body: text === "" ? null : JSON.parse(text) };
 }

@@ -8,7 +8,7 @@
 
 import { EarshotError } from "../../domain/errors.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
-import { ingressCaller } from "./ingress-call.ts";
+import { ingressCaller } from "./calls/ingress-call.ts";
 import { inboxService, type OfferedEvent, putAnswerSchema } from "./wire.ts";
 
 export interface Inbox {

@@ -11,8 +11,9 @@ import type { AddressInfo } from "node:net";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
 import { type Activation, type ActivationPorts, activate } from "./activation.ts";
+import type { Sdk } from "./calls/handlers.ts";
 import { leaseObject } from "./leases/object.ts";
-import { conversationObject, inboxObject, type ObjectPorts, type Sdk } from "./objects.ts";
+import { conversationObject, inboxObject, type ObjectPorts } from "./objects.ts";
 import { provideResolvers } from "./polyfill.ts";
 import { accessObject, cursorObject } from "./shared/objects.ts";
 

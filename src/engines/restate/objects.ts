@@ -15,6 +15,7 @@ import { hash52, parseSessionKey } from "../../domain/key.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock, KeptRow } from "../../domain/ports/index.ts";
 import type { Activation, Work } from "./activation.ts";
+import { parsed, refusal, type Sdk } from "./calls/handlers.ts";
 import { type Group, isGroup, KeptState } from "./kept-state.ts";
 import {
   conversationService,
@@ -27,8 +28,6 @@ import {
   verdictSchema,
 } from "./wire.ts";
 
-export type Sdk = typeof import("@restatedev/restate-sdk");
-
 export interface ObjectPorts {
   readonly clock: Pick<Clock, "now">;
   /** Makes a conversation active on this node. */
@@ -37,18 +36,14 @@ export interface ObjectPorts {
   readonly ready?: Promise<void> | undefined;
 }
 
-/** Refused calls are not made again: a call of a wrong form stays wrong. */
-function parsed<Output>(sdk: Sdk, key: string, schema: ZodType<Output>, input: unknown): Output {
-  const refused = (why: string) =>
-    new sdk.TerminalError(`Cannot take the call: ${why}`, { errorCode: 400 });
+/** Reads a call for a conversation. @throws TerminalError: its form or its key is wrong. */
+function readCall<Output>(sdk: Sdk, key: string, schema: ZodType<Output>, input: unknown): Output {
   try {
     parseSessionKey(key);
   } catch (error) {
-    throw refused((error as Error).message);
+    throw refusal(sdk, (error as Error).message);
   }
-  const result = schema.safeParse(input);
-  if (result.success) return result.data;
-  throw refused(result.error.message);
+  return parsed(sdk, schema, input);
 }
 
 /**
@@ -73,7 +68,7 @@ export function inboxObject(sdk: Sdk) {
     handlers: {
       /** Answers for each event whether it is new. */
       put: async (ctx: ObjectContext, input: unknown): Promise<readonly boolean[]> => {
-        const { events: given } = parsed(sdk, ctx.key, putSchema, input);
+        const { events: given } = readCall(sdk, ctx.key, putSchema, input);
         const events = given as readonly unknown[] as readonly OfferedEvent[];
         const seen = (await ctx.get<readonly number[]>("seen")) ?? [];
         const known = new Set(seen);
@@ -101,7 +96,7 @@ export function inboxObject(sdk: Sdk) {
 
       /** Hands over what has come. Without a waker and with nothing left the conversation is not active any more. */
       take: async (ctx: ObjectContext, input: unknown): Promise<readonly OfferedEvent[]> => {
-        const { waker } = parsed(sdk, ctx.key, takeSchema, input);
+        const { waker } = readCall(sdk, ctx.key, takeSchema, input);
         const queue = (await ctx.get<readonly OfferedEvent[]>("queue")) ?? [];
         ctx.clear("queue");
         if (waker !== null) {
@@ -273,7 +268,7 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
 
       /** Takes rows of a conversation that was kept elsewhere, in calls that follow each other. */
       fill: async (ctx: ObjectContext, input: unknown): Promise<void> =>
-        fill(sdk, ctx, parsed(sdk, ctx.key, fillSchema, input), ports.clock),
+        fill(sdk, ctx, readCall(sdk, ctx.key, fillSchema, input), ports.clock),
 
       /** Whether it has only some of its rows by now. */
       filling: sdk.handlers.object.shared(
@@ -284,7 +279,7 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
       /** The encoded verdict on a message, once it is stored. */
       verdict: sdk.handlers.object.shared(
         async (ctx: ObjectSharedContext, input: unknown): Promise<number | null> => {
-          const { id } = parsed(sdk, ctx.key, verdictSchema, input);
+          const { id } = readCall(sdk, ctx.key, verdictSchema, input);
           return (await keptState(ctx)).verdictOn(id);
         },
       ),

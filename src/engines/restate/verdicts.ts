@@ -9,7 +9,7 @@ import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 import { pauseFor } from "../../domain/ports/pause.ts";
-import type { IngressCall } from "./ingress-call.ts";
+import type { IngressCall } from "./calls/ingress-call.ts";
 import { conversationService, verdictAnswerSchema } from "./wire.ts";
 
 export interface Verdicts {

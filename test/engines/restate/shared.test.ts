@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
-import { ingressCaller } from "../../../src/engines/restate/ingress-call.ts";
+import { ingressCaller } from "../../../src/engines/restate/calls/ingress-call.ts";
 import { type RestateNode, registerNodes } from "../../../src/engines/restate/node.ts";
 import {
   createSharedRows,

@@ -8,7 +8,7 @@
 import { randomUUID } from "node:crypto";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import type { Lease } from "../../../src/domain/ports/index.ts";
-import { leaseCaller } from "../../../src/engines/restate/leases/call.ts";
+import { ingressCaller } from "../../../src/engines/restate/calls/ingress-call.ts";
 import {
   createNodeLeases,
   type LeaseTimes,
@@ -25,7 +25,7 @@ print({ what: "listening" });
 const leases = createNodeLeases({
   node,
   boot: randomUUID(),
-  call: leaseCaller(ingress),
+  call: ingressCaller(ingress),
   clock: createSystemClock(),
   log: (_level, event, fields) => print({ what: "log", event, ...fields }),
   times: JSON.parse(times) as LeaseTimes,

@@ -20,15 +20,15 @@ import type {
 } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { late, within } from "../../../domain/ports/within.ts";
-import type { LeaseCall } from "./call.ts";
-import { type Beat, type LeaseTable, tableSchema } from "./wire.ts";
+import type { IngressCall } from "../calls/ingress-call.ts";
+import { type Beat, type LeaseTable, leaseKey, leaseService, tableSchema } from "./wire.ts";
 
 export interface NodeLeasesOptions {
   /** The name that is shown. */
   readonly node: string;
   /** Of this process only, never used again. */
   readonly boot: string;
-  readonly call: LeaseCall;
+  readonly call: IngressCall;
   readonly clock: Clock;
   readonly log: Log;
   /** @default those of `limits` */
@@ -204,7 +204,8 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
       leaves,
       lapsed: lapsed().slice(0, engineLimits.leaseNodesMax),
     };
-    const make = (signal: AbortSignal) => call("beat", input, signal);
+    const make = (signal: AbortSignal) =>
+      call(`${leaseService}/${leaseKey}/beat`, input, { signal });
     const answer = await ask(engineLimits.leaseCallMsMax, make, (one) => tableSchema.parse(one));
     // A call that overtook it has been counted instead: this answer says nothing of how long it is valid.
     if (answer !== null && answer.nodes[boot]?.beat === number) {
@@ -256,7 +257,13 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
       const end = () => ending.abort();
       for (const one of [signal, stop.signal]) one.addEventListener("abort", end);
       try {
-        return await call("wait", { boot, version }, ending.signal);
+        return await call(
+          `${leaseService}/${leaseKey}/wait`,
+          { boot, version },
+          {
+            signal: ending.signal,
+          },
+        );
       } finally {
         for (const one of [signal, stop.signal]) one.removeEventListener("abort", end);
       }

@@ -8,6 +8,7 @@
 import type { ObjectContext, ObjectSharedContext, Serde } from "@restatedev/restate-sdk";
 import type { ZodType } from "zod";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
+import { parsed, refusal, type Sdk, shortCalls } from "../calls/handlers.ts";
 import { beaten, emptyTable } from "./table.ts";
 import {
   beatSchema,
@@ -18,20 +19,15 @@ import {
   waitSchema,
 } from "./wire.ts";
 
-type Sdk = typeof import("@restatedev/restate-sdk");
 /** Awakeables of the long polls, by boot. */
 type Waiters = Readonly<Record<string, string>>;
 
-/** @param sdk loaded by its caller, as it is an optional package */
 export function leaseObject(sdk: Sdk) {
   const json = sdk.serde.json as Serde<unknown>;
 
-  function parsed<Output>(key: string, schema: ZodType<Output>, input: unknown): Output {
-    const result = schema.safeParse(input);
-    if (result.success && key === leaseKey) return result.data;
-    const why = result.success ? `the only key is "${leaseKey}"` : result.error.message;
-    // Such a call is not made again: it stays wrong.
-    throw new sdk.TerminalError(`Cannot use leases: ${why}`, { errorCode: 400 });
+  function readCall<Output>(key: string, schema: ZodType<Output>, input: unknown): Output {
+    if (key !== leaseKey) throw refusal(sdk, `the only key is "${leaseKey}"`);
+    return parsed(sdk, schema, input);
   }
 
   const read = async (ctx: ObjectContext | ObjectSharedContext): Promise<LeaseTable> => ({
@@ -44,7 +40,7 @@ export function leaseObject(sdk: Sdk) {
     name: leaseService,
     handlers: {
       beat: async (ctx: ObjectContext, input: unknown): Promise<LeaseTable> => {
-        const beat = parsed(ctx.key, beatSchema, input);
+        const beat = readCall(ctx.key, beatSchema, input);
         const before = await read(ctx);
         const next = beaten(before, beat);
         if (next === before) return next;
@@ -61,7 +57,7 @@ export function leaseObject(sdk: Sdk) {
       /** Resolves to the version that the table has then, or had before `leaseWaitMs` were over. */
       wait: sdk.handlers.object.shared(
         async (ctx: ObjectSharedContext, input: unknown): Promise<number> => {
-          const asked = parsed(ctx.key, waitSchema, input);
+          const asked = readCall(ctx.key, waitSchema, input);
           const { id, promise } = ctx.awakeable();
           const version = await ctx.genericCall<unknown, number>({
             service: leaseService,
@@ -79,7 +75,7 @@ export function leaseObject(sdk: Sdk) {
 
       /** Of `wait`: what it waits for. Answers the version. */
       enlist: async (ctx: ObjectContext, input: unknown): Promise<number> => {
-        const { boot, version: seen, awakeable } = parsed(ctx.key, enlistSchema, input);
+        const { boot, version: seen, awakeable } = readCall(ctx.key, enlistSchema, input);
         const { version } = await read(ctx);
         if (version !== seen) return version;
         const waiters = (await ctx.get<Waiters>("waiters")) ?? {};
@@ -91,12 +87,6 @@ export function leaseObject(sdk: Sdk) {
         (ctx: ObjectSharedContext): Promise<LeaseTable> => read(ctx),
       ),
     },
-    options: {
-      retryPolicy: { initialInterval: 50, exponentiationFactor: 2, maxInterval: 1_000 },
-      // A node that stands still in the middle of a call must not keep the table from the others.
-      inactivityTimeout: 1_000,
-      abortTimeout: 2_000,
-      journalRetention: 0,
-    },
+    options: shortCalls,
   });
 }

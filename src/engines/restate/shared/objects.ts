@@ -5,9 +5,8 @@
  * meanwhile, so that a code is used once. `cursors` has how far each account has read its platform.
  */
 import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
-import type { ZodType } from "zod";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
-
+import { parsed, type Sdk, shortCalls } from "../calls/handlers.ts";
 import {
   accessService,
   changeSchema,
@@ -21,23 +20,7 @@ import {
 interface Change extends SharedRow {
   readonly version: number;
 }
-type Sdk = typeof import("@restatedev/restate-sdk");
 type Rows = Readonly<Record<string, string>>;
-
-function parsed<Output>(sdk: Sdk, schema: ZodType<Output>, input: unknown): Output {
-  const result = schema.safeParse(input);
-  if (result.success) return result.data;
-  // Such a call is not made again: it stays wrong.
-  throw new sdk.TerminalError(`Cannot take the call: ${result.error.message}`, { errorCode: 400 });
-}
-
-const options = {
-  retryPolicy: { initialInterval: 50, exponentiationFactor: 2, maxInterval: 1_000 },
-  // A node that stands still in the middle of a call must not keep it from the others.
-  inactivityTimeout: 1_000,
-  abortTimeout: 2_000,
-  journalRetention: 0,
-} as const;
 
 export function accessObject(sdk: Sdk) {
   async function read(ctx: ObjectContext | ObjectSharedContext) {
@@ -104,7 +87,7 @@ export function accessObject(sdk: Sdk) {
           since(ctx, parsed(sdk, readSchema, input).known),
       ),
     },
-    options,
+    options: shortCalls,
   });
 }
 
@@ -121,6 +104,6 @@ export function cursorObject(sdk: Sdk) {
       },
       all: sdk.handlers.object.shared((ctx: ObjectSharedContext): Promise<Rows> => all(ctx)),
     },
-    options,
+    options: shortCalls,
   });
 }

@@ -14,6 +14,7 @@ import type {
   Log,
 } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
+import type { IngressCall } from "../calls/ingress-call.ts";
 import {
   accessKey,
   accessService,
@@ -27,8 +28,7 @@ import {
 export interface SharedRowsPorts {
   readonly clock: Clock;
   readonly log: Log;
-  /** Makes a call through Restate's ingress. @throws EarshotError EAR_STORE_FAILED */
-  readonly call: (path: string, input?: object) => Promise<unknown>;
+  readonly call: IngressCall;
   /** Another node has changed these rows. */
   readonly onChanged: (rows: readonly SharedRow[]) => void;
 }

@@ -64,8 +64,8 @@ function openRestate(time: SimulatedClock, fates: readonly Fate[]) {
   const cut = new Set<number>();
   let isCalm = false;
   const waiters: (() => void)[] = [];
-  const handle = (handler: string, input: object): Promise<unknown> => {
-    if (handler === "beat") {
+  const handle = (path: string, input: object): Promise<unknown> => {
+    if (path.endsWith("/beat")) {
       const before = table.version;
       table = beaten(table, beatSchema.parse(input));
       if (table.version !== before) for (const wake of waiters.splice(0)) wake();
@@ -83,7 +83,8 @@ function openRestate(time: SimulatedClock, fates: readonly Fate[]) {
       isCalm = true;
     },
     callFrom:
-      (node: ReturnType<typeof openProcess>, place: number) => (handler: string, input: object) =>
+      (node: ReturnType<typeof openProcess>, place: number) =>
+      (path: string, input: object = {}) =>
         new Promise<unknown>((resolve, reject) => {
           const fate = isCalm || fates.length === 0 ? null : (fates[calls % fates.length] as Fate);
           calls += 1;
@@ -91,7 +92,7 @@ function openRestate(time: SimulatedClock, fates: readonly Fate[]) {
           const { there = 1, back = 1, lost = "none" } = fate ?? {};
           if (lost === "call") return;
           time.setTimer(time.now() + there, () => {
-            void handle(handler, input).then((answer) => {
+            void handle(path, input).then((answer) => {
               if (lost === "none")
                 time.setTimer(time.now() + back, () => node.run(() => resolve(answer)));
             });

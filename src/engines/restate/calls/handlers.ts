@@ -1,0 +1,25 @@
+/** What the handlers of all virtual objects have in common. */
+import type { ZodType } from "zod";
+
+/** Restate's SDK: its caller has loaded it, as it is an optional package. */
+export type Sdk = typeof import("@restatedev/restate-sdk");
+
+/** The answer to a call that does not fit: it is not made again, as it stays wrong. */
+export const refusal = (sdk: Sdk, why: string) =>
+  new sdk.TerminalError(`Cannot take the call: ${why}`, { errorCode: 400 });
+
+/** Reads what a handler is given. @throws TerminalError: it is of a wrong form. */
+export function parsed<Output>(sdk: Sdk, schema: ZodType<Output>, input: unknown): Output {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  throw refusal(sdk, result.error.message);
+}
+
+/** Options of an object whose calls are short. */
+export const shortCalls = {
+  retryPolicy: { initialInterval: 50, exponentiationFactor: 2, maxInterval: 1_000 },
+  // A node that stands still in the middle of a call must not keep the object from the others.
+  inactivityTimeout: 1_000,
+  abortTimeout: 2_000,
+  journalRetention: 0,
+} as const;
