@@ -78,11 +78,11 @@ export function createOperator(
     async reload(config) {
       const { configs, journal, supervisor, slots, heartbeats, schedules } = opened();
       const write = configs.next(config);
+      // Another config may become current while this one is being stored.
+      const version = configs.version();
       if (write !== null) await journal.keep([write]);
-      supervisor.addConfig({ version: configs.version(), config });
-      if (live !== false) {
-        emit.line?.({ t: clock.now(), system: "config", version: configs.version() });
-      }
+      supervisor.addConfig({ version, config });
+      if (live !== false) emit.line?.({ t: clock.now(), system: "config", version });
       slots.pump();
       await heartbeats.retune();
       await schedules.retune();
