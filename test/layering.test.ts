@@ -94,9 +94,8 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "daemon/cli",
   ],
   engines: [
-    "engines/restate/calls",
-    "engines/restate/leases",
-    "engines/restate/shared",
+    ...["engines/restate/calls", "engines/restate/numbers"],
+    ...["engines/restate/leases", "engines/restate/shared"],
     "engines/restate",
   ],
   bridges: ["bridges"],

@@ -40,7 +40,8 @@ export async function statusText(ports: CommandPorts, about: CommandAbout): Prom
 }
 
 async function latestDecisions({ store }: CommandPorts, { step }: CommandAbout) {
-  const rows = await store.tail(step.conv, Math.max(0, step.seq - lookedBack), step.seq);
+  const from = await store.numberBefore(step.seq, lookedBack);
+  const rows = await store.tail(step.conv, from, step.seq);
   const verdicts = rows.flatMap(({ code }) =>
     code === null || code <= 0 ? [] : (decodeVerdict(code) ?? []),
   );

@@ -25,7 +25,8 @@ export async function whyText(
 }
 
 async function latestMessage({ store }: CommandPorts, { step }: CommandAbout) {
-  const rows = await store.tail(step.conv, Math.max(0, step.seq - lookedBack), step.seq);
+  const from = await store.numberBefore(step.seq, lookedBack);
+  const rows = await store.tail(step.conv, from, step.seq);
   const row = rows.findLast(({ code }) => code !== null && code > 0);
   const event = row === undefined ? null : decodeEvent(row);
   return event?.type === "message.received" ? event.message.id : null;

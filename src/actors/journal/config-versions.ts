@@ -6,6 +6,7 @@
 import { LRUCache } from "lru-cache";
 import { type EarshotConfig, parseConfig, withoutSecrets } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
+import { hash52 } from "../../domain/key.ts";
 import type { ConfigWrite, Store } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import { settingsFor } from "../host/conversation-settings.ts";
@@ -55,27 +56,29 @@ export function createConfigHistory(
 
 /**
  * Finds the version of `config` in the store, or the next free one (then `pending` is to be
- * stored).
+ * stored). `isShared`: other nodes have versions, too, and the same one means the same config.
  */
 export async function openConfigs(
   store: Store,
   config: EarshotConfig,
+  { isShared = false }: { readonly isShared?: boolean } = {},
 ): Promise<{ configs: Configs; pending: ConfigWrite | null }> {
   const latest = await store.latestConfig();
-  const configs = createConfigs(store, latest?.version ?? 0, latest?.json ?? "", config);
+  const next = isShared ? hash52 : (_json: string, last: number) => last + 1;
+  const configs = createConfigs(store, latest, config, next);
   return { configs, pending: configs.next(config) };
 }
 
 function createConfigs(
   store: Store,
-  lastVersion: number,
-  lastJson: string,
+  latest: { readonly version: number; readonly json: string } | null,
   first: EarshotConfig,
+  versionOf: (json: string, last: number) => number,
 ): Configs {
   const known = new Map<number, EarshotConfig>();
   const cache = new LRUCache<string, ConversationSettings>(atMost(settingsCachedMax));
-  let version = lastVersion;
-  let json = lastJson;
+  let version = latest?.version ?? 0;
+  let json = latest?.json ?? "";
   let current = first;
   // The last version of an earlier process was made of another config than `first`.
   let holdsLast = false;
@@ -119,7 +122,7 @@ function createConfigs(
         return null;
       }
       if (held) known.set(version, current);
-      version += 1;
+      version = versionOf(written, version);
       json = written;
       current = config;
       return { kind: "config", version, json };

@@ -11,9 +11,11 @@ import type { Store } from "../../domain/ports/index.ts";
 const rowsRead = 100;
 
 /** The latest time of the newest events; 0 in an empty journal. Unreadable rows have none. */
-export async function newestTime(store: Pick<Store, "lastSeq" | "scan">): Promise<Millis> {
+export async function newestTime(
+  store: Pick<Store, "lastSeq" | "numberBefore" | "scan">,
+): Promise<Millis> {
   const lastSeq = await store.lastSeq();
-  const rows = await store.scan(Math.max(0, lastSeq - rowsRead), rowsRead);
+  const rows = await store.scan(await store.numberBefore(lastSeq, rowsRead), rowsRead);
   return Math.max(0, ...rows.map(({ body }) => timeOf(body)));
 }
 

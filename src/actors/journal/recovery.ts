@@ -46,6 +46,9 @@ export async function findUnapplied(
   const keys = new Map<number, string>();
   const checked = Number((await store.meta("sweptSeq")) ?? 0);
   for (let from = checked; from < lastSeq; from += sliceRows) {
+    // Numbers may be far apart.
+    const [first] = await store.scan(from, 1);
+    from = (first?.seq ?? lastSeq + 1) - 1;
     const rows = await store.unapplied(from, Math.min(from + sliceRows, lastSeq));
     await configs.load(rows.map(({ cfg }) => cfg));
     for (const row of rows) {

@@ -20,6 +20,7 @@ import type {
   InspectRequest,
   Log,
   MediaService,
+  Numbers,
   OutgoingFiles,
   Plugin,
   Random,
@@ -87,6 +88,8 @@ export interface RuntimePorts {
   readonly scheduler?: Scheduler;
   readonly log: Log;
   readonly store: Store;
+  /** Where several nodes number rows. @default rows are counted, from the last one in the store */
+  readonly numbers?: Numbers;
   /** ms that local time is ahead of UTC at a moment. @default UTC */
   readonly zoneOffset?: (at: Millis) => Millis;
   /** The version that `/status` shows. @default none */

@@ -64,7 +64,9 @@ const epochsPerStart = 2 ** 20;
 export async function createParts(ports: RuntimePorts): Promise<Parts> {
   const { store } = ports;
   const boot = Number((await store.meta("boot")) ?? 0) + 1;
-  const { configs, pending } = await openConfigs(store, ports.config);
+  const { configs, pending } = await openConfigs(store, ports.config, {
+    isShared: ports.numbers !== undefined,
+  });
   const start = { kind: "start", boot } as const;
   const back = await restartNoticeWrites(store, ports.clock.now());
   await store.commit([...(pending === null ? [] : [pending]), start, ...back]);

@@ -29,12 +29,18 @@ export interface SessionPartsPorts extends RuntimePorts {
 }
 
 export function createSessionParts(ports: SessionPartsPorts): SessionParts {
-  const { clock, log, store, ids, journal, configs, supervisor, onHealth } = ports;
+  const { clock, log, store, ids, numbers, journal, configs, supervisor, onHealth } = ports;
   const files = ports.sessionFiles ?? null;
   const config = () => configs.current();
   const cfg = () => configs.version();
   const sessionIndex = createSessionIndex({ clock, log, store, files });
-  const sessions = createSessions({ store, journal, ids, onBegan: sessionIndex.changed });
+  const sessions = createSessions({
+    store,
+    journal,
+    ids,
+    numbers,
+    onBegan: sessionIndex.changed,
+  });
   const tails = createTranscriptCache(store, ports.transcriptBytesMax);
   const toFiles = createTranscriptFiles({ clock, log, store, files, onHealth });
   const projection: TranscriptFiles = {

@@ -6,7 +6,14 @@
  * The store is the source of truth; only the sessions of running turns are cached.
  */
 import type { Millis } from "../../domain/message.ts";
-import type { Ids, RunRow, SessionOpen, SessionRow, Store } from "../../domain/ports/index.ts";
+import type {
+  Ids,
+  Numbers,
+  RunRow,
+  SessionOpen,
+  SessionRow,
+  Store,
+} from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
 import type { Journal } from "../journal/journal.ts";
 
@@ -14,6 +21,8 @@ export interface SessionsPorts {
   readonly store: Store;
   readonly journal: Pick<Journal, "keep">;
   readonly ids: Ids;
+  /** Numbers of lines. @default counted, from the last one stored */
+  readonly numbers?: Numbers | undefined;
   /** Called when an agent has a new session. */
   readonly onBegan: (agentId: string) => void;
 }
@@ -54,7 +63,7 @@ export interface Sessions {
 /** Resets awaited at the same time. */
 const waitingMax = 1_000;
 
-export function createSessions({ store, journal, ids, onBegan }: SessionsPorts): Sessions {
+export function createSessions({ store, journal, ids, numbers, onBegan }: SessionsPorts): Sessions {
   const turns = new Map<string, string>();
   const waiting = new Map<string, () => void>();
   let lastLine = 0;
@@ -108,7 +117,7 @@ export function createSessions({ store, journal, ids, onBegan }: SessionsPorts):
     ofTurn: (turnId) => turns.get(turnId),
     forget: (turnId) => turns.delete(turnId),
     number(line) {
-      lastLine += 1;
+      lastLine = numbers?.next() ?? lastLine + 1;
       return { id: lastLine, ...line };
     },
     begun: (sessionId) =>

@@ -116,7 +116,7 @@ function perform(
 
 /** The rows of a conversation among the newest rows of the journal, and where those begin. */
 async function recentRows({ store }: ContextToolPorts, conv: number) {
-  const from = Math.max(0, (await store.lastSeq()) - limits.searchRowsMax);
+  const from = await store.numberBefore(await store.lastSeq(), limits.searchRowsMax);
   return { from, rows: await store.tail(conv, from) };
 }
 

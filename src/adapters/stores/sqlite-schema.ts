@@ -82,6 +82,10 @@ export const sql = {
     "INSERT INTO journal(eid, conv, at, cfg, identity, mid, body, sum) " +
     "VALUES(?, ?, ?, ?, ?, ?, ?, ?) " +
     "ON CONFLICT DO NOTHING",
+  insertNumbered:
+    "INSERT INTO journal(eid, conv, at, cfg, identity, mid, body, sum, seq) " +
+    "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) " +
+    "ON CONFLICT DO NOTHING",
   identity: "SELECT identity FROM journal WHERE at = ? AND eid = ? AND conv = ?",
   insertConversation:
     "INSERT INTO conversation(conv, key) VALUES(?, ?) ON CONFLICT(conv) DO NOTHING",
@@ -134,6 +138,8 @@ export const sql = {
     "ORDER BY j.seq",
   lastSeq: "SELECT coalesce(max(seq), 0) AS seq FROM journal",
   firstSeq: "SELECT coalesce(min(seq), 0) AS seq FROM journal",
+  nextSeq: "SELECT min(seq) AS seq FROM journal WHERE seq > ?",
+  rowsBefore: "SELECT seq FROM journal WHERE seq < ? ORDER BY seq DESC LIMIT 1 OFFSET ?",
   outboxOpen: `${row}WHERE state IN ('pending', 'sending', 'waiting', 'in-doubt') ORDER BY rowid`,
   outboxCounts: "SELECT state, count(*) AS count FROM outbox GROUP BY state",
   outboxRow: `${row}WHERE id = ?`,

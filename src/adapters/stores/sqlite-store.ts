@@ -16,6 +16,7 @@ import type {
   EventRow,
   KeptRow,
   KeptStore,
+  Numbers,
   OutboxRow,
   OutboxState,
   RunRow,
@@ -124,14 +125,15 @@ export function openTemporaryStore(): Store {
 
 /**
  * The same with rows that an engine keeps, and with what changes of them.
+ * @param numbers greater than those of the rows. @default events are counted, from the last
  * @throws EarshotError EAR_RECORD_INVALID when a version with other tables has written them.
  */
-export function openKeptStore(rows: readonly KeptRow[]): KeptStore {
+export function openKeptStore(rows: readonly KeptRow[], numbers?: Numbers): KeptStore {
   const database = openTemporary();
   fillRows(database, rows);
   const changes = watchRows(database);
   database.exec("BEGIN");
-  return { ...createStore(database, temporary), changes };
+  return { ...createStore(database, { ...temporary, numbers }), changes };
 }
 
 function openTemporary(): Database {
@@ -190,6 +192,12 @@ function createStore(database: Database, kind: StoreKind): Store {
     return row === null ? null : checkedConversation(row, damaged);
   };
   const number = (text: string) => reading(() => (use(text).get() as { seq: number }).seq);
+  /** The number before the first event after `seq`; infinite: there is none. */
+  const next = (seq: number) =>
+    reading(
+      () =>
+        ((use(sql.nextSeq).get(seq) as { seq: number | null }).seq ?? Number.POSITIVE_INFINITY) - 1,
+    );
 
   const tails = createTails();
   const unrecorded = new Map<number, string>();
@@ -205,7 +213,7 @@ function createStore(database: Database, kind: StoreKind): Store {
   async function rebuildTails(): Promise<void> {
     const checked = Number((await one<{ value: string }>(sql.meta, "sweptSeq"))?.value ?? 0);
     const older = new Map<number, number[]>();
-    for (let from = checked; from < bootSeq && !closed; from += sliceRows) {
+    for (let from = next(checked); from < bootSeq && !closed; from = next(from + sliceRows)) {
       const to = Math.min(from + sliceRows, bootSeq);
       const rows = await all<{ seq: number; conv: number; recordSeq: number }>(
         sql.uncovered,
@@ -250,7 +258,7 @@ function createStore(database: Database, kind: StoreKind): Store {
     const rows: EventRow[] = [];
     const last = Math.min(number(sql.lastSeq), before - 1);
     const first = Math.max(after, number(sql.firstSeq) - 1);
-    for (let from = first; from < last && !closed; from += sliceRows) {
+    for (let from = next(first); from < last && !closed; from = next(from + sliceRows)) {
       rows.push(...(await events(text, from, Math.min(from + sliceRows, last), what)));
       if (kind.yields) await setImmediate();
     }
@@ -318,6 +326,12 @@ function createStore(database: Database, kind: StoreKind): Store {
     },
     async lastSeq() {
       return number(sql.lastSeq);
+    },
+    async numberBefore(seq, rows) {
+      if (kind.numbers === undefined) return Math.max(0, seq - rows);
+      return reading(
+        () => (use(sql.rowsBefore).get(seq, rows) as { seq: number } | undefined)?.seq ?? 0,
+      );
     },
     outboxOpen: () => outbox(sql.outboxOpen),
     async outboxCounts() {

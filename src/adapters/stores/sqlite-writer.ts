@@ -7,6 +7,7 @@
 import { assert, EarshotError } from "../../domain/errors.ts";
 import {
   type EventWrite,
+  type Numbers,
   noConversation,
   type OutboxRow,
   type StoreWrite,
@@ -32,6 +33,8 @@ export interface Transactions {
   readonly rollback: string;
   /** Whether a commit of a single write is put in a transaction, too. */
   readonly wrapsSingle: boolean;
+  /** Gives events their numbers. @default one more than the last */
+  readonly numbers?: Numbers | undefined;
   readonly onPoint?:
     | ((point: "after-insert" | "before-commit" | "after-commit") => void)
     | undefined;
@@ -64,11 +67,12 @@ export function createWriter(
   database: Database,
   use: Use,
   { tails, unrecorded, recent, onCreated }: Memory,
-  { begin, commit: end, rollback, wrapsSingle, onPoint = () => undefined }: Transactions,
+  { begin, commit: end, rollback, wrapsSingle, numbers, onPoint = () => undefined }: Transactions,
 ): Writer {
   const covered = new Map<number, number>();
   /** Conversations that the current transaction creates. */
   const created = new Map<number, string>();
+  const context: Putting = { use, tails, created, numbers };
   /** The answers to commits whose writes somebody still has. */
   const answered = new WeakMap<readonly StoreWrite[], readonly number[]>();
   let scanning = true;
@@ -116,7 +120,7 @@ export function createWriter(
 
   function putAll(writes: readonly StoreWrite[]): number[] {
     created.clear();
-    const numbers = writes.map((write) => put(use, tails, created, write));
+    const numbers = writes.map((write) => put(context, write));
     onPoint("after-insert");
     return numbers;
   }
@@ -186,15 +190,17 @@ export function createWriter(
   };
 }
 
-function put(
-  use: Use,
-  tails: UnsnapshottedEvents,
-  created: Map<number, string>,
-  write: StoreWrite,
-): number {
+interface Putting extends Pick<Memory, "tails">, Pick<Transactions, "numbers"> {
+  readonly use: Use;
+  /** Conversations that the current transaction creates. */
+  readonly created: Map<number, string>;
+}
+
+function put(context: Putting, write: StoreWrite): number {
+  const { use } = context;
   switch (write.kind) {
     case "event":
-      return putEvent(use, tails, created, write);
+      return putEvent(context, write);
     case "applied":
       return Number(use(sql.insertApplied).run(write.seq, write.code).changes);
     case "checkpoint":
@@ -252,25 +258,17 @@ function checkOwner(use: Use, boot: number): void {
   );
 }
 
-function putEvent(
-  use: Use,
-  tails: UnsnapshottedEvents,
-  created: Map<number, string>,
-  write: EventWrite,
-): number {
+function putEvent(context: Putting, write: EventWrite): number {
+  const { use, tails, created, numbers } = context;
   const { at, conv, key, identity } = write;
   let eid = write.eid;
   for (let probe = 0; probe < eidProbesMax; probe += 1) {
-    const done = use(sql.insertEvent).run(
-      eid,
-      conv,
-      at,
-      write.cfg,
-      identity,
-      write.messageId,
-      write.body,
-      sumOfEvent(write),
-    );
+    const sum = sumOfEvent(write);
+    const row = [eid, conv, at, write.cfg, identity, write.messageId, write.body, sum] as const;
+    const done =
+      numbers === undefined
+        ? use(sql.insertEvent).run(...row)
+        : use(sql.insertNumbered).run(...row, numbers.next());
     if (done.changes !== 0) {
       const seq = Number(done.lastInsertRowid);
       if (conv !== noConversation && !tails.has(conv) && !created.has(conv)) {
@@ -278,7 +276,7 @@ function putEvent(
         if (changes !== 0) created.set(conv, key);
       }
       if (write.code !== undefined) use(sql.insertApplied).run(seq, write.code);
-      for (const one of write.also ?? []) put(use, tails, created, one);
+      for (const one of write.also ?? []) put(context, one);
       return seq;
     }
     const stored = use(sql.identity).get(at, eid, conv) as { identity: string };

@@ -20,6 +20,7 @@ import type { ChannelDefinition, Clock, Log, Store } from "../../domain/ports/in
 import { ingressCaller } from "../../engines/restate/calls/ingress-call.ts";
 import { createInbox } from "../../engines/restate/inbox.ts";
 import { openNode, type RestateNode, registerNodes } from "../../engines/restate/node.ts";
+import { createNodeNumbers } from "../../engines/restate/numbers/node-numbers.ts";
 import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
 import { createVerdicts } from "../../engines/restate/verdicts.ts";
 import { refuseOnceOnly } from "./once-only.ts";
@@ -117,6 +118,7 @@ function restateEngine(ports: EnginePorts): Engine {
         port,
         identityKeys,
         open: openKeptStore,
+        numbers: createNodeNumbers({ clock, call }),
         create(_key, own) {
           const runtime = createRuntime({
             ...ports.runtime(),

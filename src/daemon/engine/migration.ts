@@ -41,6 +41,12 @@ export async function migrateToRestate(
     port,
     identityKeys,
     open: openKeptStore,
+    numbers: {
+      above: async () => undefined,
+      next() {
+        throw new EarshotError("EAR_ASSERT", "Cannot number a row here: nothing is stepped.");
+      },
+    },
     create() {
       throw new EarshotError(
         "EAR_HOST_LOST",

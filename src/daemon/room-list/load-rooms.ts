@@ -56,7 +56,7 @@ export interface Reading {
 }
 
 export async function readJournal(
-  store: Pick<Store, "conversations" | "lastSeq" | "scan">,
+  store: Pick<Store, "conversations" | "lastSeq" | "numberBefore" | "scan">,
   { upTo, firstSeq, activity }: Reading,
 ): Promise<LoadedRooms> {
   const { known, total } = await readNames(store);
@@ -64,9 +64,10 @@ export async function readJournal(
   await inSlices(known, ({ conv, key }) => rooms.set(conv, new Room(conv, key)));
   const last = await store.lastSeq();
   const end = Math.min(last, upTo);
-  let after = Math.max(0, last - limits.searchRowsMax);
+  let after = await store.numberBefore(last, limits.searchRowsMax);
   while (after < end) {
-    const rows = await store.scan(after, Math.min(scanRows, end - after));
+    const found = await store.scan(after, scanRows);
+    const rows = found.filter(({ seq }) => seq <= end);
     for (const row of rows) {
       const room = rooms.get(row.conv);
       if (room !== undefined && row.seq < firstSeq(row.conv)) note(room, row, activity);

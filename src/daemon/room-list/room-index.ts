@@ -17,7 +17,7 @@ import { isDirect, Room } from "./room-row.ts";
 export interface RoomListPorts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly store: Pick<Store, "conversations" | "lastSeq" | "scan">;
+  readonly store: Pick<Store, "conversations" | "lastSeq" | "numberBefore" | "scan">;
   readonly summaries: Runtime["summaries"];
   readonly counts: Runtime["count"];
 }

@@ -125,7 +125,10 @@ const entriesCountMax = 1_000;
 const rowsBackMax = 200_000;
 
 export interface WebchatHistoryOptions {
-  readonly store: Pick<Store, "tail" | "lastSeq" | "outboxRow" | "eventsByMessage">;
+  readonly store: Pick<
+    Store,
+    "tail" | "lastSeq" | "numberBefore" | "outboxRow" | "eventsByMessage"
+  >;
   /** Session keys of the chat; one for each agent that receives it. */
   readonly keys: () => readonly string[];
   readonly isHere: (place: Pick<Route, "channel" | "chat">) => boolean;
@@ -229,7 +232,7 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
 
   async function read(): Promise<void> {
     const limit = await store.lastSeq();
-    const from = readTo >= 0 ? readTo : Math.max(0, limit - rowsBackMax);
+    const from = readTo >= 0 ? readTo : await store.numberBefore(limit, rowsBackMax);
     const tails = await Promise.all(
       keys().map((key) => store.tail(conversationOf(key).conv, from)),
     );

@@ -8,6 +8,7 @@ export * from "./agent-failure.ts";
 export * from "./channel.ts";
 export * from "./daemon-control.ts";
 export * from "./engine/connection-leases.ts";
+export * from "./engine/numbers.ts";
 export * from "./gap.ts";
 export * from "./hook.ts";
 export * from "./inspector.ts";

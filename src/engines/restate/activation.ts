@@ -13,12 +13,13 @@ import {
   type ConversationName,
   conversationOf,
 } from "../../actors/protocol/event-codec.ts";
-import type { Runtime } from "../../actors/protocol/runtime.ts";
+import type { Runtime, RuntimePorts } from "../../actors/protocol/runtime.ts";
 import { createEndingClock } from "../../actors/util/ending-clock.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
-import type { Clock, KeptRow, KeptStore, Log, Store } from "../../domain/ports/index.ts";
+import type { Clock, KeptRow, KeptStore, Log, Numbers, Store } from "../../domain/ports/index.ts";
+import type { NodeNumbers } from "./numbers/node-numbers.ts";
 import type { OfferedEvent } from "./wire.ts";
 
 export interface ActivationPorts {
@@ -26,12 +27,14 @@ export interface ActivationPorts {
   readonly log: Log;
   /** ms; `lookMs` is how often it is looked at. @default those of `limits` */
   readonly times?: { readonly lookMs: Millis; readonly restMs: Millis };
-  /** Opens a store with these rows. */
-  readonly open: (rows: readonly KeptRow[]) => KeptStore;
+  /** Opens a store with these rows, which numbers those that come. */
+  readonly open: (rows: readonly KeptRow[], numbers: Numbers) => KeptStore;
+  /** Numbers of rows that no other node gives. */
+  readonly numbers: NodeNumbers;
   /** Creates the runtime of a conversation. It must still be started. */
   readonly create: (
     key: string,
-    own: { readonly store: Store; readonly clock: Clock; readonly log: Log },
+    own: Pick<RuntimePorts, "store" | "clock" | "log" | "numbers">,
   ) => ActiveRuntime;
 }
 
@@ -80,7 +83,7 @@ export function activate(
   };
   const own = createEndingClock(clock);
   const name = conversationOf(key);
-  const kept = ports.open(rows);
+  const kept = ports.open(rows, ports.numbers);
   let isOver = false;
   let isStarted = false;
   let failure: unknown = null;
@@ -117,7 +120,7 @@ export function activate(
     syncsItself: { value: false },
     close: { value: async () => undefined },
   }) as Store;
-  const runtime = ports.create(key, { store, clock: own, log });
+  const runtime = ports.create(key, { store, clock: own, log, numbers: ports.numbers });
 
   const started = runtime.start().then(
     () => {

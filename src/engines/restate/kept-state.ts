@@ -2,7 +2,7 @@
  * The rows of a conversation as Restate keeps them
  * ================================================
  * A key of the state holds the rows of one table, of a table that grows some consecutive ones: a change stores the
- * rows of its key again, and no others.
+ * rows of its key again, and no others. The key of a group of consecutive rows has the number of its first row.
  */
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { KeptRow } from "../../domain/ports/index.ts";
@@ -28,21 +28,62 @@ export function isRowName(table: string, id: string): boolean {
   }
 }
 
-function groupOf({ table, id }: KeptRow): string {
-  if (!growing.has(table)) return prefix + table;
-  const [number] = JSON.parse(id) as [number];
-  return `${prefix}${table}/${Math.floor(number / engineLimits.rowsTogether)}`;
+const tableOf = (key: string) => key.slice(prefix.length).split("/")[0] ?? "";
+const numberOf = (id: string) => (JSON.parse(id) as [number])[0];
+
+/** Groups in which a message is looked for that somebody waits for: the newest. */
+const groupsLookedAt = 16;
+
+/**
+ * The encoded verdict on a recent message; null: none is stored. `keys`: of the state; `read` reads some of them, of
+ * the newest rows first.
+ */
+export async function verdictOn(
+  messageId: string,
+  keys: readonly string[],
+  read: (key: string) => Promise<Group | null>,
+): Promise<number | null> {
+  const newest = (table: string) =>
+    keys
+      .filter((key) => isGroup(key) && tableOf(key) === table)
+      .sort((a, b) => Number(b.split("/").at(-1)) - Number(a.split("/").at(-1)))
+      .slice(0, groupsLookedAt);
+  const rowIn = async (table: string, isIt: (row: Group[string]) => boolean) => {
+    for (const key of newest(table)) {
+      const row = Object.values((await read(key)) ?? {}).findLast(isIt);
+      if (row !== undefined) return row;
+    }
+    return null;
+  };
+  const said = await rowIn("journal", ({ mid }) => mid === messageId);
+  if (said === null) return null;
+  const code = (await rowIn("applied", ({ seq }) => seq === said.seq))?.code;
+  return typeof code === "number" && code > 0 ? code : null;
 }
 
 export class KeptState {
   readonly #groups: Map<string, Group>;
+  /** By growing table, the key of each row by its number. */
+  readonly #places = new Map<string, Map<string, string>>();
+  /** By growing table, the key of the row with the highest number. */
+  readonly #newest = new Map<string, { readonly number: number; readonly key: string }>();
 
   constructor(groups: Iterable<readonly [string, Group]>) {
     this.#groups = new Map(groups);
+    for (const [key, rows] of this.#groups)
+      for (const id of Object.keys(rows)) this.#place(tableOf(key), id, key);
   }
 
   get isEmpty(): boolean {
     return this.#groups.size === 0;
+  }
+
+  /** The highest number of its rows, also of those that are gone but in its record; 0: it has none. */
+  get last(): number {
+    const own = this.#groups.get(`${prefix}conversation`) ?? {};
+    const recorded = Object.values(own).map((row) => Number(row.record_seq ?? 0));
+    const numbers = [...this.#newest.values()].map(({ number }) => number);
+    return Math.max(0, ...recorded, ...numbers);
   }
 
   keys(): readonly string[] {
@@ -50,38 +91,49 @@ export class KeptState {
   }
 
   rows(): readonly KeptRow[] {
-    return [...this.#groups].flatMap(([key, rows]) => {
-      const [table = ""] = key.slice(prefix.length).split("/");
-      return Object.entries(rows).map(([id, row]) => ({ table, id, row }));
-    });
-  }
-
-  /** The encoded verdict on a message; null: none is stored. */
-  verdictOn(messageId: string): number | null {
-    const rows = this.rows();
-    const codes = new Map(
-      rows.flatMap(({ table, row }) =>
-        table === "applied" && row !== null ? [[row.seq, row.code] as const] : [],
-      ),
+    return [...this.#groups].flatMap(([key, rows]) =>
+      Object.entries(rows).map(([id, row]) => ({ table: tableOf(key), id, row })),
     );
-    const found = rows.findLast(
-      ({ table, row }) => table === "journal" && row?.mid === messageId && codes.has(row.seq),
-    );
-    const code = codes.get(found?.row?.seq ?? null);
-    return typeof code === "number" && code > 0 ? code : null;
   }
 
   /** Applies changes. Returns the groups that are different now; null: there is nothing left in it. */
   apply(changes: readonly KeptRow[]): ReadonlyMap<string, Group | null> {
     const changed = new Map<string, Group | null>();
     for (const change of changes) {
-      const key = groupOf(change);
+      const key = this.#keyOf(change);
       const { [change.id]: _, ...others } = this.#groups.get(key) ?? {};
       const rows = change.row === null ? others : { ...others, [change.id]: change.row };
       this.#groups.set(key, rows);
+      if (change.row === null) this.#places.get(change.table)?.delete(change.id);
+      else this.#place(change.table, change.id, key);
       changed.set(key, Object.keys(rows).length === 0 ? null : rows);
     }
-    for (const [key, rows] of changed) if (rows === null) this.#groups.delete(key);
+    for (const [key, rows] of changed)
+      if (rows === null) {
+        this.#groups.delete(key);
+        const newest = this.#newest.get(tableOf(key));
+        if (newest?.key === key) this.#newest.delete(tableOf(key));
+      }
     return changed;
+  }
+
+  #place(table: string, id: string, key: string): void {
+    if (!growing.has(table)) return;
+    const places = this.#places.get(table) ?? new Map<string, string>();
+    this.#places.set(table, places.set(id, key));
+    const number = numberOf(id);
+    if (number >= (this.#newest.get(table)?.number ?? Number.NEGATIVE_INFINITY))
+      this.#newest.set(table, { number, key });
+  }
+
+  /** Where a row is; a new one is put to the newest ones, until there are enough of them. */
+  #keyOf({ table, id }: KeptRow): string {
+    if (!growing.has(table)) return prefix + table;
+    const place = this.#places.get(table)?.get(id);
+    if (place !== undefined) return place;
+    const newest = this.#newest.get(table)?.key;
+    const rows = newest === undefined ? undefined : this.#groups.get(newest);
+    const isRoom = rows !== undefined && Object.keys(rows).length < engineLimits.rowsTogether;
+    return newest !== undefined && isRoom ? newest : `${prefix}${table}/${numberOf(id)}`;
   }
 }

@@ -13,6 +13,7 @@ import type { Millis } from "../../domain/message.ts";
 import { type Activation, type ActivationPorts, activate } from "./activation.ts";
 import type { Sdk } from "./calls/handlers.ts";
 import { leaseObject } from "./leases/object.ts";
+import { numbersObject } from "./numbers/object.ts";
 import { conversationObject, inboxObject, type ObjectPorts } from "./objects.ts";
 import { provideResolvers } from "./polyfill.ts";
 import { accessObject, cursorObject } from "./shared/objects.ts";
@@ -98,7 +99,9 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
         clock: options.clock,
         activate: activateHere,
         ready: options.ready,
+        numbered: (last) => options.numbers.above(last),
       }),
+      numbersObject(sdk),
       leaseObject(sdk),
       accessObject(sdk),
       cursorObject(sdk),

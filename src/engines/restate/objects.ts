@@ -16,7 +16,7 @@ import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock, KeptRow } from "../../domain/ports/index.ts";
 import type { Activation, Work } from "./activation.ts";
 import { parsed, refusal, type Sdk } from "./calls/handlers.ts";
-import { type Group, isGroup, KeptState } from "./kept-state.ts";
+import { type Group, isGroup, KeptState, verdictOn } from "./kept-state.ts";
 import {
   conversationService,
   type Fill,
@@ -32,6 +32,8 @@ export interface ObjectPorts {
   readonly clock: Pick<Clock, "now">;
   /** Makes a conversation active on this node. */
   readonly activate: (key: string, rows: readonly KeptRow[]) => Activation;
+  /** Resolves when rows of a conversation may be numbered here that has rows up to this number. */
+  readonly numbered: (last: number) => Promise<void>;
   /** Resolves when conversations may become active here. @default at once */
   readonly ready?: Promise<void> | undefined;
 }
@@ -189,6 +191,7 @@ class Run {
 
   async work(): Promise<Work> {
     await this.#ports.ready;
+    await this.#ports.numbered(this.#kept.last);
     if (this.#activation === null) {
       this.#activation = this.#ports.activate(this.#ctx.key, this.#kept.rows());
       const events = this.#waiting.splice(0);
@@ -278,9 +281,10 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
 
       /** The encoded verdict on a message, once it is stored. */
       verdict: sdk.handlers.object.shared(
+        { enableLazyState: true },
         async (ctx: ObjectSharedContext, input: unknown): Promise<number | null> => {
           const { id } = readCall(sdk, ctx.key, verdictSchema, input);
-          return (await keptState(ctx)).verdictOn(id);
+          return verdictOn(id, await ctx.stateKeys(), (key) => ctx.get<Group>(key));
         },
       ),
 

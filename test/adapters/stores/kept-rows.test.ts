@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
-import type { KeptRow, KeptStore } from "../../../src/domain/ports/index.ts";
+import type { KeptRow, KeptStore, Numbers } from "../../../src/domain/ports/index.ts";
 import { KeptState } from "../../../src/engines/restate/kept-state.ts";
 import { property } from "../../support/property.ts";
 import { World } from "../../support/runtime/world.ts";
@@ -22,9 +22,16 @@ const acts = fc.array(
 
 const inOrder = (rows: readonly KeptRow[]) => rows.map((row) => JSON.stringify(row)).sort();
 
+/** As a node gives them: each trillions of rows behind the one before. */
+const farApart = (): Numbers => {
+  let last = 2 ** 42;
+  return { next: () => (last += 2 ** 40) };
+};
+
 /** Everything in a store, as rows. */
 const dump = async (store: KeptStore): Promise<unknown> => ({
   events: await store.scan(0, 1_000),
+  unapplied: await store.unapplied(0, await store.lastSeq()),
   conversations: await store.conversations({ limit: 10 }),
   outbox: await store.outboxByState(["pending", "sending", "waiting", "sent", "dead"], 1_000),
   deadlines: await store.deadlines(),
@@ -35,12 +42,14 @@ const dump = async (store: KeptStore): Promise<unknown> => ({
 });
 
 describe("kept rows", () => {
-  property([acts], { numRuns: 25 })(
-    "the changes of a store, folded whenever it is asked, open an equal store",
-    async (story) => {
-      const store = openKeptStore([]);
+  property([acts, fc.boolean()], { numRuns: 40 })(
+    "the changes of a store, folded whenever it is asked, open an equal store, whoever numbers its rows",
+    async (story, isNumbered) => {
+      const numbers = isNumbered ? farApart() : undefined;
+      const store = openKeptStore([], numbers);
       const kept = new KeptState([]);
-      const world = await new World({ store }).start();
+      const ports = numbers === undefined ? {} : { numbers };
+      const world = await new World({ store, ports }).start();
       for (const act of story) {
         if (act === "passivate") await world.runtime.passivateAll();
         else if (act === "restart") await world.restart();
@@ -51,8 +60,12 @@ describe("kept rows", () => {
       }
       await world.runtime.stop();
       kept.apply(store.changes());
-      const again = openKeptStore(kept.rows());
+      const again = openKeptStore(kept.rows(), numbers);
       expect(await dump(again)).toEqual(await dump(store));
+      for (const { seq, conv } of await store.scan(0, 1_000)) {
+        expect(await again.tail(conv, 0, seq + 1)).toEqual(await store.tail(conv, 0, seq + 1));
+        expect(await again.numberBefore(seq, 3)).toBe(await store.numberBefore(seq, 3));
+      }
       expect(again.changes()).toEqual([]);
       await again.close();
       await store.close();

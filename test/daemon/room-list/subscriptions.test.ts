@@ -27,6 +27,7 @@ test("a list that could not be read is told once it can be, and the failure is l
     log: (level, event) => void errors.push(`${level} ${event}`),
     store: {
       lastSeq: () => memory.lastSeq(),
+      numberBefore: (seq, rows) => memory.numberBefore(seq, rows),
       scan: (after, limit) => memory.scan(after, limit),
       conversations: async (options) => {
         failures -= 1;
@@ -112,6 +113,7 @@ test("what was noted as it happened is not read again, and nobody waits for the 
     store: {
       conversations: (options) => memory.conversations(options),
       lastSeq: async () => (scans === 0 ? 1_000 : 50_000),
+      numberBefore: async (seq, rows) => Math.max(0, seq - rows),
       // As long as the journal is, it holds nothing that a list would note.
       async scan(after, limit) {
         scans += 1;

@@ -7,9 +7,13 @@ import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
-import type { AgentDriver, Log } from "../../../src/domain/ports/index.ts";
+import type { AgentDriver, Clock, Log } from "../../../src/domain/ports/index.ts";
 import { type NodeOptions, openNode, type RestateNode } from "../../../src/engines/restate/node.ts";
+import { createNodeNumbers } from "../../../src/engines/restate/numbers/node-numbers.ts";
 import { readyDirectory } from "../runtime/ready-directory.ts";
+
+/** Numbers of a node that is alone. */
+export const ownNumbers = (clock: Clock) => createNodeNumbers({ clock, call: async () => 0 });
 
 /** A node for tests of what it serves besides conversations. */
 export const openTestNode = (options: Partial<NodeOptions> = {}): Promise<RestateNode> =>
@@ -17,6 +21,7 @@ export const openTestNode = (options: Partial<NodeOptions> = {}): Promise<Restat
     clock: createSystemClock(),
     log: () => undefined,
     open: openKeptStore,
+    numbers: ownNumbers(options.clock ?? createSystemClock()),
     create: () => {
       throw new Error("no conversation is active in this test");
     },

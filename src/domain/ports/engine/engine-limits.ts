@@ -30,6 +30,10 @@ export const engineLimits = {
   lookMs: 250,
   /** A conversation that has been quiet for this long, and has nothing due within it, is stored and left. */
   restMs: 2_000,
+  /** Processes of nodes that can number rows at the same time: places are given in turn. */
+  numberPlaces: 1_024,
+  /** A place is exchanged for another after this time, long before its turn comes again. */
+  numberPlaceMs: 3_600_000,
   /** Journal rows that are kept together; a change of one stores them all. */
   rowsTogether: 16,
   /** How often Restate makes a call that no node answers, every 5 s at last: 300 years. */
