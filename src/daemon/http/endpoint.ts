@@ -119,5 +119,7 @@ export const wholeNumber = (max: number = Number.MAX_SAFE_INTEGER) =>
     .regex(/^\d{1,16}$/u, "a whole number is expected")
     .transform((text) => Math.min(Number(text), max));
 
-/** `1`: yes. */
-export const flag = z.string().transform((text) => text === "1");
+/** Yes or no. Another word is refused: `redact=yes` must not answer what is not redacted. */
+export const flag = z
+  .enum(["1", "0", "true", "false"], "1 or 0 is expected")
+  .transform((text) => text === "1" || text === "true");

@@ -57,6 +57,22 @@ const acted = ({ history }: RoomView) =>
   history.entries.flatMap((entry) =>
     entry.kind === "acted" ? [`${entry.by} ${entry.does} ${entry.level ?? ""}`.trim()] : [],
   );
+/** Starts to watch the room's turns; the result resolves when the agent has said something. */
+async function heardAgent(): Promise<() => Promise<void>> {
+  const stop = new AbortController();
+  const { body } = await fetch(
+    `${daemon.base}/api/events?deltas=1&key=${encodeURIComponent(key)}`,
+    { headers: { authorization: `Bearer ${daemon.token}` }, signal: stop.signal },
+  );
+  return async () => {
+    let seen = "";
+    for await (const part of body as unknown as AsyncIterable<Uint8Array>) {
+      seen += new TextDecoder().decode(part);
+      if (seen.includes('"event":"delta"')) break;
+    }
+    stop.abort();
+  };
+}
 const ann = { chat: group("#shed"), author: person("Ann") };
 
 test("a room that nobody has written in is refused, and so are other forms", async () => {
@@ -78,9 +94,10 @@ test("a stop ends the turn, and what was partly said is in the transcript", asyn
     409,
     "Cannot start a new session",
   ]);
+  const heard = await heardAgent();
   await daemon.say({ ...ann, text: "@Scout mend it", ...toScout });
-  await until(({ state }) => state.attention === "engaged.running");
-  await vi.waitFor(async () => expect((await act({ does: "stop" })).status).toBe(200));
+  await heard();
+  expect((await act({ does: "stop" })).status).toBe(200);
   const { history } = await until(({ state }) => state.attention === "observing");
   expect(history.entries.filter(hasKind("acted"))).toMatchObject([
     { does: "stop", by: "operator" },

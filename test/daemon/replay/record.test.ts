@@ -113,6 +113,8 @@ describe("earshot record", () => {
       const other = await (await get("since=0&redact=1")).text();
       expect(plain).toMatch(/lunch/);
       expect(other).not.toMatch(/lunch/);
+      expect(await (await get("since=0&redact=true")).text()).not.toMatch(/lunch/);
+      expect((await get("since=0&redact=yes")).status).toBe(400);
       expect((await get("since=soon")).status).toBe(400);
       expect((await get("since=0&conversation=x")).status).toBe(400);
       expect((await fetch(`${server.base}/api/record?since=0`)).status).toBe(401);

@@ -161,9 +161,9 @@ describe("a trigger", () => {
   );
 
   property([fc.string({ unit: "grapheme", minLength: 1 })])(
-    "counts only as a whole word",
+    "counts only as a whole word, after which a colon may stand",
     (more) => {
-      fc.pre(!/^\s/u.test(more));
+      fc.pre(!/^[\s:]/u.test(more));
       expect(said(`/new${more}`)).toBeNull();
     },
   );
@@ -171,6 +171,8 @@ describe("a trigger", () => {
   test("is the message's first word or none", () => {
     expect(said("hello /new")).toBeNull();
     expect(said("/new")).toBe("");
+    expect(said("/new: the roof")).toBe("the roof");
+    expect(said("start over: the roof")).toBeNull();
     expect(said("")).toBeNull();
   });
 });
