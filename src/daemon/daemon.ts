@@ -26,7 +26,7 @@ import type {
   Workspaces,
 } from "../domain/ports/index.ts";
 import { oneLine } from "../domain/sanitize.ts";
-import { createApp } from "./api/app.ts";
+import { createListener } from "./api/listener.ts";
 import { checkEverything, ofDaemon } from "./checks/live/everything.ts";
 import { composeServices, type Services, workersOf } from "./compose.ts";
 import { withFoundModels } from "./config/auto-agents.ts";
@@ -39,7 +39,7 @@ import { createRoomEdits } from "./config-edit/room-edits.ts";
 import type { KnownHosts } from "./http/allowed-hosts.ts";
 import type { ClientAddresses } from "./http/client-address.ts";
 import { type Listeners, openListeners } from "./http/listeners.ts";
-import { loadPages, statelyInspector } from "./http/static-pages.ts";
+import { statelyInspector } from "./http/page-headers.ts";
 import { createLog, type DaemonLog } from "./observability/log.ts";
 import { findTracer } from "./observability/tracer.ts";
 import type { Traces } from "./observability/traces.ts";
@@ -410,10 +410,10 @@ async function serve(opened: Opened): Promise<Listeners> {
   const { options, clock, log, registry, services, readiness, current } = opened;
   const { connections } = services;
   const problem = () => readiness.problem;
-  const pages = await loadPages(options.pagesDir ?? builtPages, services.inspector.page);
+  const pages = { folder: options.pagesDir ?? builtPages, inspector: services.inspector.page };
   const startedAt = clock.now();
-  const app = async (known: () => KnownHosts, clients: ClientAddresses) =>
-    createApp(
+  const answer = (known: () => KnownHosts, clients: ClientAddresses) =>
+    createListener(
       {
         ...services,
         store: opened.store,
@@ -448,7 +448,7 @@ async function serve(opened: Opened): Promise<Listeners> {
     port: options.port,
     baseDir: opened.baseDir,
     log: log.log,
-    app,
+    answer,
     problem,
     socketFor: websocketRoutes(services),
   });

@@ -4,12 +4,15 @@
  * All routes, in the order a request meets them: the checks of Host and Origin, health without a
  * token, the API behind the token, then the pages.
  */
+import type { RequestListener } from "node:http";
+import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import type { KnownHosts } from "../http/allowed-hosts.ts";
 import { answerError, refuse } from "../http/api-error.ts";
 import { guardHost, guardStreams, guardToken, type HttpEnv } from "../http/auth.ts";
 import { createEndpoints } from "../http/endpoint.ts";
-import { securityHeaders } from "../http/static-pages.ts";
+import { securityHeaders } from "../http/page-headers.ts";
+import { loadPages, type PageFiles } from "../http/static-pages.ts";
 import { openApi } from "./openapi.ts";
 import { accessRoutes } from "./routes/access.ts";
 import { commandRoutes } from "./routes/commands.ts";
@@ -41,11 +44,17 @@ import { whatIfRoutes } from "./routes/what-if.ts";
 
 const securityHeaderList = Object.entries(securityHeaders);
 
-export function createApp(
+/** Answers every request. The files of the pages are read now. */
+export async function appListener(
   deps: RouteDeps,
   known: () => KnownHosts,
-  pages: Hono<HttpEnv>,
-): Hono<HttpEnv> {
+  pages: PageFiles,
+): Promise<RequestListener> {
+  const app = createApp(deps, known, await loadPages(pages));
+  return getRequestListener(app.fetch) as RequestListener;
+}
+
+function createApp(deps: RouteDeps, known: () => KnownHosts, pages: Hono<HttpEnv>): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.use(async (context, next) => {
     // An answer that sets one of them replaces it. The headers of a `Response` cost ten times as much.
@@ -53,10 +62,10 @@ export function createApp(
     await next();
     const { path } = context.req;
     const route = path.startsWith("/api/") ? "api" : path.startsWith("/hooks/") ? "hook" : "page";
-    deps.metrics.requests.inc({ route, status: context.res.status });
+    deps.metrics.answered(route, context.res.status);
   });
   app.use(guardHost(known));
-  app.route("/", healthRoutes(deps));
+  healthRoutes(app, deps);
   app.route("/", hookRoutes(deps));
   app.use("/api/*", guardToken(deps.readToken));
   app.use("/api/*", async (context, next) => {

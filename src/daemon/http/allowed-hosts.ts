@@ -61,8 +61,10 @@ export function hostOf({
   headers,
   rawHeaders,
 }: Pick<IncomingMessage, "headers" | "rawHeaders">): string | undefined {
-  const count = rawHeaders.filter(
-    (rawHeader, n) => n % 2 === 0 && rawHeader.toLowerCase() === "host",
-  ).length;
+  let count = 0;
+  for (let n = 0; n < rawHeaders.length; n += 2) {
+    const name = rawHeaders[n] as string;
+    if (name.length === 4 && name.toLowerCase() === "host") count += 1;
+  }
   return count === 1 ? headers.host : undefined;
 }

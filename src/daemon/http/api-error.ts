@@ -57,22 +57,46 @@ export class ApiRefusal extends Error {
 
 const body = (code: string, message: string) => ({ error: { code, message } });
 
-export function refuse(context: Context, code: Refusal, message: string): Response {
-  if (code === "token") context.header("www-authenticate", "Bearer");
-  if (code === "not-ready") context.header("retry-after", "1");
-  return context.json(body(code, message), refusalStatus[code]);
+/** What is answered when something cannot be done. */
+export interface Failure {
+  readonly status: ContentfulStatusCode;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ReturnType<typeof body>;
 }
 
-/** Turns whatever a handler threw into an answer. */
-export function answerError(error: unknown, context: Context, log: Log): Response {
-  if (error instanceof ApiRefusal) return refuse(context, error.code, error.message);
+function refusal(code: Refusal, message: string): Failure {
+  const headers: Readonly<Record<string, string>> =
+    code === "token"
+      ? { "www-authenticate": "Bearer" }
+      : code === "not-ready"
+        ? { "retry-after": "1" }
+        : {};
+  return { status: refusalStatus[code], headers, body: body(code, message) };
+}
+
+/** What is answered for whatever a handler threw. What is our own fault is logged. */
+export function failureOf(error: unknown, log: Log): Failure {
+  if (error instanceof ApiRefusal) return refusal(error.code, error.message);
   if (error instanceof EarshotError) {
     const status = statuses[error.code] ?? 500;
     if (status === 500) log("error", "api.failed", { error });
-    if (status === 503)
-      context.header("retry-after", String(Math.ceil((error.retryAfterMs ?? 1_000) / 1_000)));
-    return context.json(body(error.code, error.message), status);
+    const seconds = String(Math.ceil((error.retryAfterMs ?? 1_000) / 1_000));
+    const headers: Record<string, string> = status === 503 ? { "retry-after": seconds } : {};
+    return { status, headers, body: body(error.code, error.message) };
   }
   log("error", "api.failed", { error: error instanceof Error ? error : String(error) });
-  return context.json(body("internal", "Cannot answer: internal error. See the log"), 500);
+  const text = "Cannot answer: internal error. See the log";
+  return { status: 500, headers: {}, body: body("internal", text) };
 }
+
+function say(context: Context, { status, headers, body: what }: Failure): Response {
+  for (const [name, value] of Object.entries(headers)) context.header(name, value);
+  return context.json(what, status);
+}
+
+export const refuse = (context: Context, code: Refusal, message: string): Response =>
+  say(context, refusal(code, message));
+
+/** The answer to a request whose handler threw. */
+export const answerError = (error: unknown, context: Context, log: Log): Response =>
+  say(context, failureOf(error, log));

@@ -5,6 +5,7 @@
  * bearer token of the token file. A token in the query is ignored, because addresses
  * end up in logs and histories.
  */
+import type { IncomingMessage } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, MiddlewareHandler } from "hono";
 import type { Clock } from "../../domain/ports/index.ts";
@@ -21,31 +22,39 @@ export interface HttpEnv {
 /** Host, Origin and the form of the path. */
 export function guardHost(known: () => KnownHosts): MiddlewareHandler<HttpEnv> {
   return async (context, next) => {
-    const { headers, url } = context.env.incoming;
-    if (!known().host(hostOf(context.env.incoming)))
-      return refuse(
-        context,
-        "wrong-host",
-        "Cannot answer: this server does not have that Host name",
-      );
-    if (url === undefined || !url.startsWith("/") || url.startsWith("//"))
-      return refuse(context, "bad-request", "Cannot answer: the path is not a plain path");
-    if (!known().origin(joined(headers.origin)) || headers["sec-fetch-site"] === "cross-site")
-      return refuse(
-        context,
-        "foreign-origin",
-        "Cannot answer: the request comes from another site (wrong Origin)",
-      );
-    return next();
+    const code = strange(context.env.incoming, known());
+    return code === null ? next() : refuse(context, code, strangeTexts[code]);
   };
+}
+
+const strangeTexts = {
+  "wrong-host": "Cannot answer: this server does not have that Host name",
+  "bad-request": "Cannot answer: the path is not a plain path",
+  "foreign-origin": "Cannot answer: the request comes from another site (wrong Origin)",
+} as const;
+
+/** Why a request is refused whatever it asks for, by Host, Origin and the form of its path; null: it is not. */
+export function strange(
+  incoming: IncomingMessage,
+  known: KnownHosts,
+): keyof typeof strangeTexts | null {
+  const { headers, url } = incoming;
+  if (!known.host(hostOf(incoming))) return "wrong-host";
+  if (url === undefined || !url.startsWith("/") || url.startsWith("//")) return "bad-request";
+  if (!known.origin(joined(headers.origin)) || headers["sec-fetch-site"] === "cross-site")
+    return "foreign-origin";
+  return null;
 }
 
 const joined = (header: string | string[] | undefined) =>
   Array.isArray(header) ? header.join(",") : header;
 
 /** Whether the request carries the current token. */
-export async function hasToken(context: Context, read: TokenReader): Promise<boolean> {
-  const header = context.req.header("authorization") ?? "";
+export const hasToken = (context: Context, read: TokenReader): Promise<boolean> =>
+  isToken(context.req.header("authorization"), read);
+
+/** Whether an Authorization header is the current token. */
+export async function isToken(header = "", read: TokenReader): Promise<boolean> {
   // Schemes are case-insensitive (RFC 9110, 11.1).
   if (!/^bearer /iu.test(header)) return false;
   const token = await read().catch(() => null);

@@ -84,7 +84,7 @@ export function createEndpoints(
           query: fieldsOf(query, context.req.query(), "query") as never,
           body: (body === undefined
             ? undefined
-            : await parseBody(context, bodyFor ?? (() => body))) as never,
+            : await parseBody(context.env, bodyFor ?? (() => body))) as never,
         });
         return "contentType" in answer ? (result as Response) : context.json(result as object);
       };

@@ -5,7 +5,9 @@
  * size by counting the bytes that arrive, whatever the headers say. Compressed bodies are refused,
  * because a small one can expand to any size.
  */
-import type { Context, MiddlewareHandler } from "hono";
+import type { IncomingMessage } from "node:http";
+import type { HttpBindings } from "@hono/node-server";
+import type { MiddlewareHandler } from "hono";
 import type { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
@@ -16,22 +18,23 @@ import { createBodyBudget } from "./raw-body.ts";
 /** Those who send them have the token: nobody's body is dropped for another's. */
 const bodies = createBodyBudget(Number.POSITIVE_INFINITY);
 const decoder = new TextDecoder();
+const json = "application/json";
 
 /** The type of a JSON body. */
 export const onlyJson: MiddlewareHandler<HttpEnv> = async (context, next) => {
-  const { headers } = context.env.incoming;
-  const encoding = headers["content-encoding"] ?? "identity";
-  const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
-  if (encoding !== "identity")
-    return refuse(context, "wrong-type", "Cannot read the body: it is compressed. Send it plain");
-  if (type !== "application/json")
-    return refuse(
-      context,
-      "wrong-type",
-      "Cannot read the body: it has another type. Send `content-type: application/json`",
-    );
-  return next();
+  const why = notJson(context.env.incoming);
+  return why === null ? next() : refuse(context, "wrong-type", `Cannot read the body: ${why}`);
 };
+
+/** Why a body is not read, by what its headers say; null: it is. */
+export function notJson({ headers }: IncomingMessage): string | null {
+  if ((headers["content-encoding"] ?? "identity") !== "identity")
+    return "it is compressed. Send it plain";
+  const { "content-type": type = "" } = headers;
+  if (type !== json && type.split(";")[0]?.trim().toLowerCase() !== json)
+    return `it has another type. Send \`content-type: ${json}\``;
+  return null;
+}
 
 /**
  * Parses the body by the schema that fits it.
@@ -39,10 +42,9 @@ export const onlyJson: MiddlewareHandler<HttpEnv> = async (context, next) => {
  * path.
  */
 export async function parseBody<Parsed>(
-  context: Context<HttpEnv>,
+  { incoming, outgoing }: Pick<HttpBindings, "incoming" | "outgoing">,
   schemaFor: (value: unknown) => z.ZodType<Parsed>,
 ): Promise<Parsed> {
-  const { incoming, outgoing } = context.env;
   const bytes = await bodies.read(incoming, limits.bodyBytesMax).catch((error: unknown) => {
     // An unread body must not keep the connection open.
     outgoing.setHeader("connection", "close");

@@ -3,12 +3,11 @@
  * http on a free port: local commands and pages need no certificate for 127.0.0.1. Both serve the
  * same application and allow each other's names.
  */
+import type { RequestListener } from "node:http";
 import { resolve } from "node:path";
-import type { Hono } from "hono";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Log } from "../../domain/ports/index.ts";
 import { anyAddress, type Bound, type KnownHosts, knownHosts } from "./allowed-hosts.ts";
-import type { HttpEnv } from "./auth.ts";
 import { type ClientAddresses, createClientAddresses } from "./client-address.ts";
 import { type HttpServer, listen, type ServerOptions } from "./server.ts";
 import { readTls, watchTls } from "./tls.ts";
@@ -20,7 +19,8 @@ export interface ListenersOptions extends Pick<ServerOptions, "problem" | "socke
   /** Base of relative paths. */
   readonly baseDir: string;
   readonly log: Log;
-  readonly app: (known: () => KnownHosts, clients: ClientAddresses) => Promise<Hono<HttpEnv>>;
+  /** Makes what answers the requests of all listeners. */
+  readonly answer: (known: () => KnownHosts, clients: ClientAddresses) => RequestListener;
 }
 
 export interface Listeners {
@@ -41,8 +41,8 @@ export async function openListeners(options: ListenersOptions): Promise<Listener
   });
   let fixed: KnownHosts | null = null;
   const known = () => fixed ?? knownHosts(bound, publicUrl);
-  const app = await options.app(known, clients);
-  const shared = { app, known, clients, problem: options.problem, socketFor: options.socketFor };
+  const { problem, socketFor } = options;
+  const shared = { answer: options.answer(known, clients), known, clients, problem, socketFor };
   const open: HttpServer[] = [];
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {

@@ -2,16 +2,13 @@
  * One listener for pages, API and sockets. Requests have a time limit and connections a maximum number, so slow
  * clients do not affect others.
  */
-import type { IncomingMessage, Server } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { createAdaptorServer } from "@hono/node-server";
-import type { Hono } from "hono";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { hostOf, type KnownHosts } from "./allowed-hosts.ts";
-import type { HttpEnv } from "./auth.ts";
 import { limitBodyTime } from "./body-timeout.ts";
 import type { ClientAddresses } from "./client-address.ts";
 import type { TlsPair } from "./tls.ts";
@@ -25,7 +22,8 @@ export interface ServerOptions {
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
-  readonly app: Hono<HttpEnv>;
+  /** Answers a request. */
+  readonly answer: RequestListener;
   readonly known: () => KnownHosts;
   readonly clients: ClientAddresses;
   /** Speaks https with these. @default plain http */
@@ -51,19 +49,20 @@ const closeMsMax = 1_000;
 
 /** @throws EarshotError EAR_PORT_TAKEN naming the port and how to choose another. */
 export async function listen(options: ServerOptions): Promise<HttpServer> {
-  const serverOptions = {
+  const common = {
     headersTimeout: limits.bodyMsMax,
     // The time of a body is limited by `limitBodyTime`.
     requestTimeout: 0,
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: headerBytesMax,
-    ...(options.tls && { ...options.tls, handshakeTimeout: limits.bodyMsMax }),
   };
-  const server = createAdaptorServer({
-    fetch: options.app.fetch,
-    ...(options.tls && { createServer: createTlsServer }),
-    serverOptions,
-  }) as Server;
+  const server =
+    options.tls === undefined
+      ? createServer(common, options.answer)
+      : createTlsServer(
+          { ...common, ...options.tls, handshakeTimeout: limits.bodyMsMax },
+          options.answer,
+        );
   server.maxConnections = connectionsCountMax;
   // Before a byte is read, TLS or not.
   const admit = connectionCheck(options.clients);

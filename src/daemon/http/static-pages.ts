@@ -1,5 +1,5 @@
 /**
- * The files that Vite built are read once at the start into a closed table of paths, so no
+ * The files that Vite built are read once, with the first request, into a closed table of paths, so no
  * requested path reaches the disk. The content security policy allows scripts and styles from here
  * only, and no page may be framed.
  */
@@ -9,6 +9,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { extname, join, relative, sep } from "node:path";
 import { Hono } from "hono";
 import type { HttpEnv } from "./auth.ts";
+import { bridgeHeaders } from "./page-headers.ts";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -21,34 +22,6 @@ const types: Readonly<Record<string, string>> = {
   ".webmanifest": "application/manifest+json",
   ".txt": "text/plain; charset=utf-8",
 };
-
-/** Sent with every answer, pages or not. */
-export const securityHeaders: Readonly<Record<string, string>> = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
-    "connect-src 'self'; font-src 'self'; manifest-src 'self'; base-uri 'none'; " +
-    "form-action 'none'; frame-ancestors 'none'",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-  "referrer-policy": "no-referrer",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-};
-
-/** The default inspector that our page opens. */
-export const statelyInspector = "https://stately.ai/inspect";
-
-/**
- * The page that sends frames to the inspector may show that one site in a frame or a window, but may
- * not load scripts or data from it.
- */
-function bridgeHeaders(inspectorUrl: string): Readonly<Record<string, string>> {
-  const policy = securityHeaders["content-security-policy"] as string;
-  return {
-    "content-security-policy": `${policy}; frame-src ${new URL(inspectorUrl).origin}`,
-    "cross-origin-opener-policy": "same-origin-allow-popups",
-  };
-}
 
 /** Paths of the single-page application. */
 const pagePaths = [
@@ -74,11 +47,15 @@ interface Page {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Where the pages are. */
+export interface PageFiles {
+  readonly folder: string;
+  /** Address of the inspector that one of them may show. */
+  readonly inspector: string;
+}
+
 /** Reads the pages below a folder; if it is missing, one page explains how to build them. */
-export async function loadPages(
-  folder: string,
-  inspectorUrl: string = statelyInspector,
-): Promise<Hono<HttpEnv>> {
+export async function loadPages({ folder, inspector }: PageFiles): Promise<Hono<HttpEnv>> {
   const pages = new Map<string, Page>();
   if (existsSync(folder))
     for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -93,7 +70,7 @@ export async function loadPages(
   for (const path of pagePaths) if (!pages.has(path)) pages.set(path, index);
   const bridge = pages.get("/inspect.html") ?? index;
   pages.delete("/inspect.html");
-  pages.set("/inspect", { ...bridge, headers: bridgeHeaders(inspectorUrl) });
+  pages.set("/inspect", { ...bridge, headers: bridgeHeaders(inspector) });
   const app = new Hono<HttpEnv>();
   for (const [path, page] of pages)
     app.get(path, (context) => {

@@ -23,7 +23,8 @@ export interface Metrics {
   readonly registry: Registry;
   /** Counts the lines of the stream and measures each message. */
   readonly listener: RuntimeListener & Required<Pick<RuntimeListener, "line">>;
-  readonly requests: Counter<"route" | "status">;
+  /** Counts a request by its kind and the status of its answer. */
+  answered(route: "page" | "api" | "hook", status: number): void;
   readonly streamDropped: Counter<"reader">;
   readonly streamReaders: Gauge<"reader">;
 }
@@ -50,8 +51,10 @@ export function createMetrics(ports: MetricsPorts): Metrics {
   const registry = Registry.merge([processMetrics()]);
   const decided = new LabelCounter<"decision" | "rule">(verdictLabels);
   const received = new LabelCounter<"channel">((channel) => ({ channel }));
+  const answered = new LabelCounter<"route" | "status">(answerLabels);
   const readers: Readers = new Map([
     ...readersOf(ports),
+    ["http_requests_total", (counter) => answered.moveTo(counter as Counter)],
     ["decisions_total", (counter) => decided.moveTo(counter as Counter)],
     ["received_total", (counter) => received.moveTo(counter as Counter)],
   ]);
@@ -64,7 +67,7 @@ export function createMetrics(ports: MetricsPorts): Metrics {
   const labelled = instruments.counter("decisions_labelled_total");
   return {
     registry,
-    requests: instruments.counter("http_requests_total"),
+    answered: (route, status) => answered.add(`${route} ${status}`),
     streamDropped: instruments.counter("stream_dropped_total"),
     streamReaders: instruments.gauge("stream_readers"),
     listener: {
@@ -85,6 +88,11 @@ const verdictName = (decision: string, rule: string) => `${decision} ${rule}`;
 function verdictLabels(name: string) {
   const [decision = "", rule = ""] = name.split(" ");
   return { decision, rule };
+}
+
+function answerLabels(name: string) {
+  const [route = "", status = ""] = name.split(" ");
+  return { route, status };
 }
 
 function counting(

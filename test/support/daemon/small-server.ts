@@ -12,12 +12,11 @@ import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events
 import { openUploads } from "../../../src/adapters/media/uploads.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds } from "../../../src/adapters/system/ids.ts";
-import { createApp } from "../../../src/daemon/api/app.ts";
+import { createListener } from "../../../src/daemon/api/listener.ts";
 import { createConfigChanges } from "../../../src/daemon/config-edit/changes.ts";
 import { knownHosts } from "../../../src/daemon/http/allowed-hosts.ts";
 import { createClientAddresses } from "../../../src/daemon/http/client-address.ts";
 import { listen } from "../../../src/daemon/http/server.ts";
-import { loadPages } from "../../../src/daemon/http/static-pages.ts";
 import { createInspector } from "../../../src/daemon/inspector/inspector.ts";
 import { createMetrics } from "../../../src/daemon/observability/metrics.ts";
 import { createTuneLabels } from "../../../src/daemon/quality/tune-labels.ts";
@@ -183,7 +182,10 @@ export async function startSmallServer() {
   const server = await listen({
     host: "127.0.0.1",
     port: 0,
-    app: createApp({ ...ports, webchat }, known, await loadPages(stateDir)),
+    answer: createListener({ ...ports, webchat }, known, {
+      folder: stateDir,
+      inspector: inspector.page,
+    }),
     known,
     clients: ports.clients,
     problem: () => null,

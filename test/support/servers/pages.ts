@@ -17,7 +17,7 @@ import {
   type ServerFrame,
 } from "../../../src/adapters/channels/webchat/protocol.ts";
 import type { NeedsAnswer } from "../../../src/daemon/api-types/needs.ts";
-import { securityHeaders } from "../../../src/daemon/http/static-pages.ts";
+import { securityHeaders } from "../../../src/daemon/http/page-headers.ts";
 import { simulate } from "../../../src/daemon/replay/simulate.ts";
 
 const types: Readonly<Record<string, string>> = {

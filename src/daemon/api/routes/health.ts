@@ -4,24 +4,36 @@
  * Alive: the process answers. Ready: messages are accepted, or 503 with the reason. Neither reveals
  * anything about rooms, so neither needs the token.
  */
-import { Hono } from "hono";
+import type { Hono } from "hono";
 import { guardLocalOrToken, type HttpEnv } from "../../http/auth.ts";
+import type { Probed } from "../../http/direct.ts";
 import type { RouteDeps } from "./deps.ts";
 
-export function healthRoutes(ports: RouteDeps): Hono<HttpEnv> {
-  const app = new Hono<HttpEnv>();
-  app.get("/healthz", (context) => context.json({ ok: true }));
-  app.get("/readyz", (context) => {
-    const problem = ports.problem() ?? notReady(ports);
-    return problem === null
-      ? context.json({ ready: true })
-      : context.json({ ready: false, error: { code: "not-ready", message: problem } }, 503);
-  });
+/** The two that need no token, by their addresses. */
+export function probesOf(ports: RouteDeps): ReadonlyMap<string, () => Probed> {
+  return new Map<string, () => Probed>([
+    ["/healthz", () => ({ status: 200, body: { ok: true } })],
+    ["/readyz", () => readiness(ports)],
+  ]);
+}
+
+export function healthRoutes(app: Hono<HttpEnv>, ports: RouteDeps): void {
+  for (const [path, probe] of probesOf(ports))
+    app.get(path, (context) => {
+      const { body, status } = probe();
+      return context.json(body, status);
+    });
   app.get("/metrics", guardLocalOrToken(ports.readToken, ports.clients), async (context) => {
     const { registry } = ports.metrics;
     return context.text(await registry.metrics(), 200, { "content-type": registry.contentType });
   });
-  return app;
+}
+
+function readiness(ports: RouteDeps): Probed {
+  const message = ports.problem() ?? notReady(ports);
+  return message === null
+    ? { status: 200, body: { ready: true } }
+    : { status: 503, body: { ready: false, error: { code: "not-ready", message } } };
 }
 
 function notReady({ runtime }: RouteDeps): string | null {

@@ -14,8 +14,9 @@ import { limits } from "../../../domain/limits.ts";
 import { inboundSchema } from "../../../domain/message.ts";
 import { type ChannelEvent, type Clock, placeOf } from "../../../domain/ports/index.ts";
 import { late, within } from "../../../domain/ports/within.ts";
-import { text } from "../../api-types/schema.ts";
+import { type DeepReadonly, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
+import type { Post } from "../../http/direct.ts";
 import type { Endpoints } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
 
@@ -62,13 +63,34 @@ const takeMessages = {
   refuses: ["bad-request", "too-large", "wrong-type", "not-ready"],
 } as const;
 
+type Taken = DeepReadonly<z.input<(typeof takeMessages)["answer"]>>;
+
 export function inboundRoutes({ add }: Endpoints, deps: RouteDeps): void {
-  add(takeMessages, async ({ query: { wait }, body }) => {
-    const problem = deps.problem();
-    if (problem !== null) throw new ApiRefusal("not-ready", problem);
-    const outcomes = await inTime(deps.clock, take(deps, body, wait === "decision"));
-    return { taken: outcomes.flatMap(taken) };
+  add(takeMessages, ({ query: { wait }, body }) => answer(deps, body, wait === "decision"));
+}
+
+/** The same for requests with exactly these addresses. */
+export function inboundPosts(deps: RouteDeps): ReadonlyMap<string, Post> {
+  const { path, bodyFor } = takeMessages;
+  const post = (waits: boolean): Post<ChannelEvent[]> => ({
+    bodyFor,
+    answer: (events) => answer(deps, events, waits),
   });
+  return new Map([
+    [path, post(false) as Post],
+    [`${path}?wait=decision`, post(true) as Post],
+  ]);
+}
+
+async function answer(
+  deps: RouteDeps,
+  events: readonly ChannelEvent[],
+  waits: boolean,
+): Promise<Taken> {
+  const problem = deps.problem();
+  if (problem !== null) throw new ApiRefusal("not-ready", problem);
+  const outcomes = await inTime(deps.clock, take(deps, events, waits));
+  return { taken: outcomes.flatMap(taken) };
 }
 
 async function take(
