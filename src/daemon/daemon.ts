@@ -41,6 +41,7 @@ import type { ClientAddresses } from "./http/client-address.ts";
 import { type Listeners, openListeners } from "./http/listeners.ts";
 import { statelyInspector } from "./http/page-headers.ts";
 import { createLog, type DaemonLog } from "./observability/log.ts";
+import { writeToStderr } from "./observability/stderr-lines.ts";
 import { findTracer } from "./observability/tracer.ts";
 import type { Traces } from "./observability/traces.ts";
 import { simulate } from "./replay/simulate.ts";
@@ -206,7 +207,7 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
   const log = await createLog({
     level: options.logLevel ?? "info",
     pretty: options.logPretty ?? false,
-    write: options.writeLog ?? ((line) => void process.stderr.write(line)),
+    write: options.writeLog ?? writeToStderr,
   });
   closers.push(
     watchRejections((plugin, reason) => {

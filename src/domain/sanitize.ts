@@ -18,6 +18,8 @@ const strayJoiner =
   /(?<!\p{Extended_Pictographic}|\p{EMod}|\ufe0f)\u200d|\u200d(?!\p{Extended_Pictographic})/gu;
 const bidi = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const loneSurrogate = /\p{Cs}/gu;
+/** Printable ASCII and newlines, which most texts are made of: safe as they are. */
+const safe = /^[\n -~]*$/;
 
 /**
  * Text for an agent: line ends become newlines, tabs become spaces, and invisible characters
@@ -58,6 +60,7 @@ export function cut(text: string, units: number): string {
  * removed, so that an attack can be read; newlines stay.
  */
 export function terminalSafe(text: string): string {
+  if (safe.test(text)) return text;
   return text
     .replaceAll("\r\n", "\n")
     .replaceAll("\t", " ")

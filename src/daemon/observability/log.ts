@@ -42,16 +42,23 @@ export function cleanField(value: unknown, secrets: readonly string[], depth = 0
   }
   if (Array.isArray(value))
     return value.slice(0, itemsCountMax).map((item) => cleanField(item, secrets, depth + 1));
-  const entries = Object.entries(value).slice(0, itemsCountMax);
-  return Object.fromEntries(
-    entries.map(([name, item]) => [
-      cleanText(name, secrets),
-      secretName.test(name) && typeof item === "string"
-        ? redacted
-        : cleanField(item, secrets, depth + 1),
-    ]),
-  );
+  const clean: Record<string, unknown> = {};
+  const names = Object.keys(value);
+  for (let n = 0; n < names.length && n < itemsCountMax; n += 1) {
+    const name = names[n] as string;
+    const item = (value as Readonly<Record<string, unknown>>)[name];
+    const shown = isSecret(name, item) ? redacted : cleanField(item, secrets, depth + 1);
+    const field = cleanText(name, secrets);
+    // An assignment to this one name would set the prototype.
+    if (field === "__proto__") Object.defineProperty(clean, field, { value: shown, ...ownField });
+    else clean[field] = shown;
+  }
+  return clean;
 }
+
+const ownField = { enumerable: true, configurable: true, writable: true };
+
+const isSecret = (name: string, item: unknown) => typeof item === "string" && secretName.test(name);
 
 function cleanText(text: string, secrets: readonly string[]): string {
   const shown = redactForms(text, secrets);
@@ -71,7 +78,7 @@ export async function createLog(options: LogOptions): Promise<DaemonLog> {
     {
       level: options.level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: createTimes(),
       formatters: { level: (label) => ({ level: label }) },
     },
     { write: (line) => options.write(shown(line)) },
@@ -89,6 +96,20 @@ export async function createLog(options: LogOptions): Promise<DaemonLog> {
     setLevel(level) {
       logger.level = level;
     },
+  };
+}
+
+/** The time as a field; made once for all lines of a millisecond. */
+function createTimes(): () => string {
+  let at = Number.NaN;
+  let text = "";
+  return () => {
+    const now = Date.now();
+    if (now !== at) {
+      at = now;
+      text = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return text;
   };
 }
 

@@ -7,6 +7,7 @@ import { EarshotError } from "../../../domain/errors.ts";
 import type { LogLevel } from "../../../domain/ports/index.ts";
 import type { Daemon, DaemonOptions } from "../../daemon.ts";
 import { createLog } from "../../observability/log.ts";
+import { writeToStderr } from "../../observability/stderr-lines.ts";
 import { type RestartableDaemon, startRestartableDaemon } from "../../restartable-daemon.ts";
 import { version } from "../../state/package-files.ts";
 import { action, exitCodeOf, fail, print, withStateDir } from "../lib/command.ts";
@@ -150,8 +151,7 @@ const plainVoice: Voice = {
 
 /** Where the log is JSON, every line on stderr is: also the warnings and the last words of Node. */
 async function jsonVoice(level: LogLevel = "info"): Promise<Voice> {
-  const write = (line: string) => void process.stderr.write(line);
-  const { log } = await createLog({ level, pretty: false, write });
+  const { log } = await createLog({ level, pretty: false, write: writeToStderr });
   process.removeAllListeners("warning");
   process.on("warning", ({ name, message }) => {
     log("warn", "process.warning", { name, message });
