@@ -35,6 +35,7 @@ import type { FiledLine, TranscriptFiles } from "../sessions/transcript-files.ts
 import type { MessageLine } from "../sessions/turn-session.ts";
 import type { Media } from "../turns/media.ts";
 import type { TurnStarter } from "../turns/turn-starter.ts";
+import { composableTurns } from "./composable-turns.ts";
 import { canShow, type PlanContext, planStep, type StepPlan } from "./effect-planner.ts";
 import {
   agentEndLine,
@@ -109,6 +110,7 @@ export function createEffects(ports: EffectPorts): Effects {
     for (const { plan } of applied) if (plan !== null) disarm(plan.step);
     const stored = journal.keep(writes, applied.some(actsOutside) ? "durable" : "ordered");
     for (const { plan } of applied) if (plan !== null) requestSlots(plan.step);
+    for (const [effect, step] of composableTurns(applied)) ports.turns.prepare(effect, step);
     if (result.steps.length > 0 || result.checkpoints.length > 0) await stored;
     else void mark(applied, stored);
     const lines = applied.flatMap((event) => filedLines(event));

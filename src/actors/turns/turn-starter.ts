@@ -30,6 +30,11 @@ export interface TurnStarterPorts extends SteeringPorts {
 }
 
 export interface TurnStarter {
+  /**
+   * Composes while the order of the turn is being stored, so that both can be one commit. Nothing is
+   * called before `start`.
+   */
+  prepare(effect: TurnRun, step: HostStep): void;
   start(effect: TurnRun, step: HostStep): void;
   abort(effect: TurnAbort, step: HostStep): void;
   steer(effect: TurnSteer, step: HostStep): void;
@@ -39,22 +44,35 @@ export interface TurnStarter {
   preparing(): number;
 }
 
+/** A turn's input under way. */
+interface Composing {
+  readonly stop: AbortController;
+  readonly request: Promise<TurnRequest | null>;
+}
+
 export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
   /** Aborts composing, by turn id. */
   const preparing = new Map<string, AbortController>();
+  /** Composed before they are started. */
+  const prepared = new WeakMap<TurnRun, Composing>();
   const steering = createSteering(ports);
   const { emit } = ports.events;
 
+  function compose(effect: TurnRun, step: HostStep): Composing {
+    const stop = new AbortController();
+    return { stop, request: composeTurn(ports.composer(), effect, step, stop.signal) };
+  }
+
   async function start(effect: TurnRun, step: HostStep): Promise<void> {
     const { turnId } = effect;
-    const stop = new AbortController();
+    const { stop, request: composed } = prepared.get(effect) ?? compose(effect, step);
     preparing.get(turnId)?.abort(new Error("tried again"));
     preparing.set(turnId, stop);
     const done = () => {
       if (preparing.get(turnId) === stop) preparing.delete(turnId);
     };
     try {
-      const request = await composeTurn(ports.composer(), effect, step, stop.signal);
+      const request = await composed;
       if (request !== null) {
         ports.sent().composed(request, effect);
         noteComposed(request, effect, step);
@@ -107,6 +125,13 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
   }
 
   return {
+    prepare(effect, step) {
+      if (prepared.has(effect)) return;
+      const composing = compose(effect, step);
+      prepared.set(effect, composing);
+      // Without a start nobody asks for it: the store has stopped.
+      composing.request.catch(() => undefined);
+    },
     start(effect, step) {
       // A new attempt has only its batch.
       steering.forget(effect.turnId);
