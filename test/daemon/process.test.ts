@@ -223,6 +223,36 @@ describe("exit codes", () => {
   });
 });
 
+test("of three daemons that start at once on the directory of a killed one, one is there, and two say why not", async () => {
+  const stateDir = newFolder();
+  const first = started(stateDir);
+  await first.listening;
+  first.child.kill("SIGKILL");
+  await first.ended;
+  const runs = [1, 2, 3].map(() => started(stateDir));
+  const ways = await Promise.all(
+    runs.map((run) =>
+      Promise.race([
+        run.listening.then(
+          () => "listens" as const,
+          () => run.ended,
+        ),
+        run.ended,
+      ]),
+    ),
+  );
+  expect(ways.toSorted()).toEqual([2, 2, "listens"]);
+  const winner = runs[ways.indexOf("listens")] as Run;
+  for (const run of runs) {
+    if (run === winner) continue;
+    expect(run.output().err).toContain(`another earshot is running on it (pid ${winner.child.pid}`);
+  }
+  const [base] = await baseAndToken(stateDir);
+  expect((await fetch(`${base}/readyz`)).status).toBe(200);
+  winner.child.kill("SIGTERM");
+  expect(await winner.ended).toBe(0);
+});
+
 test("a chat across kill -9 keeps every message once, and each has its decision", async () => {
   const stateDir = newFolder();
   let daemon = started(stateDir, "1");

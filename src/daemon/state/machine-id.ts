@@ -5,8 +5,9 @@
  * that file. A machine without an id, as in many containers, is not remembered.
  */
 import { createHash } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createFile } from "./create-file.ts";
 
 const idFiles = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
 const fileOf = (folder: string) => join(folder, "machine");
@@ -40,9 +41,5 @@ export async function foreignMachine(folder: string, name: string | null): Promi
 /** Remembers this machine, unless one is remembered. */
 export async function rememberMachine(folder: string, name: string | null): Promise<void> {
   if (name === null) return;
-  await writeFile(fileOf(folder), `${name}\n`, { mode: 0o600, flag: "wx" }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EEXIST") throw error;
-    },
-  );
+  await createFile(fileOf(folder), `${name}\n`);
 }

@@ -8,6 +8,7 @@ import { type BigIntStats, constants, lstatSync } from "node:fs";
 import { open, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { EarshotError } from "../../domain/errors.ts";
+import { createFile } from "./create-file.ts";
 
 export { sameSecret } from "../../adapters/http/signature.ts";
 
@@ -102,24 +103,19 @@ async function readFileOfToken(stateDir: string): Promise<TokenFile> {
 export async function ensureToken(stateDir: string): Promise<string> {
   const path = tokenFileOf(stateDir);
   const fresh = randomBytes(24).toString("base64url");
-  await writeFile(path, `${fresh}\n`, { mode: 0o600, flag: "wx" }).catch(
-    async (cause: NodeJS.ErrnoException) => {
-      if (cause.code === "EEXIST") return;
-      // A partial token would be refused at the next start.
-      await rm(path, { force: true }).catch(() => undefined);
-      throw cause.code === "ENOSPC"
-        ? new EarshotError(
-            "EAR_STORE_FULL",
-            `Cannot write ${path}: the disk is full. Free some space`,
-            { cause },
-          )
-        : new EarshotError(
-            "EAR_STORE_FAILED",
-            `Cannot write ${path} (${cause.code ?? "unknown"}): name another state directory`,
-            { cause },
-          );
-    },
-  );
+  await createFile(path, `${fresh}\n`).catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === "ENOSPC"
+      ? new EarshotError(
+          "EAR_STORE_FULL",
+          `Cannot write ${path}: the disk is full. Free some space`,
+          { cause },
+        )
+      : new EarshotError(
+          "EAR_STORE_FAILED",
+          `Cannot write ${path} (${cause.code ?? "unknown"}): name another state directory`,
+          { cause },
+        );
+  });
   return readToken(stateDir);
 }
 

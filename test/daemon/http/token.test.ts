@@ -1,10 +1,13 @@
 /**
- * The token between two requests: the file is read again whenever it has changed, and only then.
+ * The token between two requests: the file is read again whenever it has changed, and only then. It is there
+ * whole or not at all.
  */
-import { chmod, lstat, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import fs, { chmod, lstat, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { foreignMachine, rememberMachine } from "../../../src/daemon/state/machine-id.ts";
 import { createTokenReader, ensureToken, tokenFileOf } from "../../../src/daemon/state/token.ts";
 
 const other = "another-token-of-as-many-letters-as-that";
@@ -50,4 +53,32 @@ test("a file that changed a moment ago is read each time: its time stamp may not
   expect(await read()).toBe(first);
   await writeFile(tokenFileOf(folder), other);
   expect(await read()).toBe(other);
+});
+
+test("a process that is killed while it makes its files leaves none that stop the next start", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "token-"));
+  const { open, writeFile: write } = fs;
+  const restore = () => {
+    Object.assign(fs, { open, writeFile: write });
+    syncBuiltinESMExports();
+  };
+  onTestFinished(restore);
+  let made = 0;
+  const killed = async (path: string, flags: string) => {
+    await (await open(path, flags, 0o600)).close();
+    made += 1;
+    return new Promise<never>(() => undefined);
+  };
+  Object.assign(fs, { open: killed, writeFile: (path: string) => killed(path, "wx") });
+  syncBuiltinESMExports();
+  void ensureToken(folder);
+  void rememberMachine(folder, "a machine");
+  await expect.poll(() => made).toBe(2);
+  restore();
+  expect(await ensureToken(folder)).toMatch(/^[\w-]{32}$/);
+  await rememberMachine(folder, "a machine");
+  expect(await foreignMachine(folder, "another")).toBe(join(folder, "machine"));
+  // The first of two is kept.
+  await rememberMachine(folder, "another");
+  expect(await foreignMachine(folder, "a machine")).toBeNull();
 });
