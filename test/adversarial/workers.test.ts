@@ -3,6 +3,9 @@
  * acknowledges what it was not sent, calls what nobody offered; a real thread is what says it where
  * the port itself is the question.
  */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { expose } from "comlink";
 import fc from "fast-check";
@@ -13,8 +16,11 @@ import { unanswered } from "../../src/actors/protocol/host-link.ts";
 import type { HostResult, TurnReport } from "../../src/actors/protocol/host-protocol.ts";
 import { guardEvents, onlyCalls } from "../../src/actors/protocol/validate-host-calls.ts";
 import { resultProblem } from "../../src/actors/protocol/validate-results.ts";
+import { createPool } from "../../src/actors/supervisor/worker-pool.ts";
+import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import { encodeVerdict } from "../../src/domain/decision.ts";
 import { limits } from "../../src/domain/limits.ts";
+import { newFolder } from "../support/daemon/folder.ts";
 import { property } from "../support/property.ts";
 
 function ears() {
@@ -100,6 +106,14 @@ describe("A40: what a host says unasked", () => {
     guarded.onReports([bad as TurnReport, ended]);
     expect(heard).toEqual([["reports", [ended]]]);
     expect(refusals).toHaveLength(1);
+  });
+
+  test("a list of wrong reports is refused once, as it is one call, and keeps the good ones", () => {
+    const { heard, refusals, guarded } = ears();
+    const wrong = Array.from({ length: 3_000 }, (_, n) => n) as unknown as TurnReport[];
+    guarded.onReports([...wrong.slice(1), ended, ...wrong]);
+    expect(heard).toEqual([["reports", [ended]]]);
+    expect(refusals).toEqual(["a report: its form (of 5999)"]);
   });
 
   const anything = fc.anything({ withBigInt: true, withMap: true, withTypedArray: true });
@@ -205,6 +219,55 @@ describe("A40: the port of a host", () => {
     const get = { ...call, type: "GET", path: ["onReports", "name"] };
     const { answered } = await attack([get], false);
     expect(answered).toBe(1);
+  });
+});
+
+/** Says hello as a host does, and then what none may say, again and again. */
+const flooding = (calls: number) => `export const host = ({ port, events, epoch }) => {
+  port.on("message", ({ id }) => {
+    port.postMessage({ id, type: "RAW", value: epoch });
+    const argumentList = [{ type: "RAW", value: 1 }];
+    for (let n = 0; n < ${calls}; n += 1)
+      events.postMessage({ id: String(n), type: "APPLY", path: ["onDelta"], argumentList });
+  });
+  return new Promise(() => undefined);
+};`;
+
+describe("A40: a host that goes on and on", () => {
+  async function play(calls: number) {
+    const entry = join(newFolder(), "host.mjs");
+    writeFileSync(entry, flooding(calls));
+    const logged: string[] = [];
+    const pool = createPool({
+      workers: 1,
+      clock: createSystemClock(),
+      log: (_, event) => void logged.push(event),
+      live: 10,
+      checkpointEvery: 100,
+      memoryMb: 64,
+      startMsMax: 60_000,
+      hostModule: "",
+      entry: pathToFileURL(entry),
+    });
+    const link = await pool.open(0, 1, ears().guarded);
+    const lines = () => logged.filter((event) => event === "host.refused").length;
+    return { link, lines, close: () => pool.close() };
+  }
+
+  test("is ended at the limit, and has no more lines in the log than that", async () => {
+    const { link, lines, close } = await play(50 * limits.hostRefusalsMax);
+    expect(await link.exited).toBe("broke the protocol: a delta: its form");
+    expect(link.refused?.()).toBeGreaterThanOrEqual(limits.hostRefusalsMax);
+    expect(lines()).toBe(limits.hostRefusalsMax);
+    await close();
+  });
+
+  test("goes on below the limit (the twin)", async () => {
+    const { link, lines, close } = await play(limits.hostRefusalsMax - 1);
+    await expect.poll(lines, { timeout: 30_000 }).toBe(limits.hostRefusalsMax - 1);
+    const ended = await Promise.race([link.exited, new Promise((go) => setImmediate(go, "lives"))]);
+    expect(ended).toBe("lives");
+    await close();
   });
 });
 

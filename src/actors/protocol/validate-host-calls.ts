@@ -96,18 +96,28 @@ export type Refused = (what: string) => void;
 
 /** The same handlers behind a check of the form of each call. */
 export function guardEvents(events: HostEvents, refused: Refused): HostEvents {
+  /** What is wrong with a value, in short; null: it has the form. */
+  const wrongIn = (schema: z.ZodType, value: unknown): string | null => {
+    const { error } = schema.safeParse(value);
+    return error === undefined ? null : error.issues[0]?.path.join(".") || "its form";
+  };
   const taken = <Value>(what: string, schema: z.ZodType, value: unknown): value is Value => {
-    const { success, error } = schema.safeParse(value);
-    if (!success) refused(`${what}: ${error.issues[0]?.path.join(".") || "its form"}`);
-    return success;
+    const wrong = wrongIn(schema, value);
+    if (wrong !== null) refused(`${what}: ${wrong}`);
+    return wrong === null;
   };
   return {
     onReports(input) {
       if (!Array.isArray(input)) return refused("a report: no list");
-      // A wrong item must not discard the others: a turn must be able to end.
-      const good = input.filter((item): item is TurnReport =>
-        taken<TurnReport>("a report", report, item),
-      );
+      // A wrong item must not discard the others, as a turn must be able to end; the call is refused once.
+      const wrongs: string[] = [];
+      const good = input.filter((item): item is TurnReport => {
+        const wrong = wrongIn(report, item);
+        if (wrong !== null) wrongs.push(wrong);
+        return wrong === null;
+      });
+      if (wrongs.length > 0)
+        refused(`a report: ${wrongs[0]}${wrongs.length > 1 ? ` (of ${wrongs.length})` : ""}`);
       if (good.length > 0) events.onReports(good);
     },
     onDelta(input) {
