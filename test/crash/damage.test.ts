@@ -1,5 +1,5 @@
 /**
- * Bytes of a database and its log that changed or ended on the disk. Whatever is hit: the store is
+ * Bytes of a database and its log that changed, were torn or ended on the disk. Whatever is hit: the store is
  * refused with an error that names the file and what helps, or it answers, and then with the rows that
  * were written, never with another text. Each place is a seed's choice over a copy; fast-check prints it.
  */
@@ -189,6 +189,22 @@ const flip =
     writeFileSync(path, bytes);
   };
 
+/** What a disk writes or not, as a whole. */
+const sector = 512;
+/** Sectors that a write has not reached, or that hold what belongs elsewhere; null: zeros. */
+const torn =
+  (where: number, count: number, from: number | null): Damage =>
+  (path) => {
+    const bytes = readFileSync(path);
+    const startOf = (share: number) => Math.floor((share * bytes.length) / sector) * sector;
+    const length = Math.min(count * sector, bytes.length - startOf(where));
+    const other = from === null ? null : startOf(from);
+    const instead =
+      other === null ? Buffer.alloc(length) : Buffer.from(bytes.subarray(other, other + length));
+    instead.copy(bytes, startOf(where));
+    writeFileSync(path, bytes);
+  };
+
 describe.each(["earshot.db", "earshot.db-wal"])("%s", (file) => {
   property([place, fc.nat({ max: 7 })], { numRuns: rounds(60, 3_000) })(
     "a flipped bit is refused with the file and what helps, or changes no row that is read",
@@ -202,6 +218,12 @@ describe.each(["earshot.db", "earshot.db-wal"])("%s", (file) => {
       const length = Math.floor(where * readFileSync(join(folder, file)).length);
       await expectTrue(await outcome(file, (path) => truncateSync(path, length)));
     },
+  );
+
+  const sectors = fc.integer({ min: 1, max: 12 });
+  property([place, sectors, fc.option(place)], { numRuns: rounds(20, 1_000) })(
+    "sectors that were not written, or hold others' bytes, are refused, or change no row that is read",
+    async (where, count, from) => expectTrue(await outcome(file, torn(where, count, from))),
   );
 });
 

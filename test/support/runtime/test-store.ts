@@ -77,7 +77,10 @@ export function createTestStore(store: Store = openTemporaryStore()): TestStore 
       return answers;
     },
     dirtySize: () => store.dirtySize(),
-    checkOwner: () => store.checkOwner(),
+    checkOwner() {
+      meet("checkOwner");
+      store.checkOwner();
+    },
     close: async () => undefined,
   };
   return new Proxy(store, {
