@@ -156,13 +156,14 @@ function report({ seed, rounds, failed, results, shrunk, json, startedAt }) {
   );
 }
 
-/** Plants a mistake, or each, and looks for it; true: each was found. */
+/** Plants a mistake, or each, and looks for it; true: each was found. The plan that shows a single one is shortened. */
 export async function hunt({ plant, seed, rounds, jobs, json }) {
   const chosen = mistakes.filter(({ name }) => plant === "all" || name === plant);
   let isGood = true;
   for (const mistake of chosen) {
     const program = await buildProgram(mistake);
     let found = null;
+    let shrunk = null;
     let seeds = 0;
     const bar = progress(rounds);
     try {
@@ -172,6 +173,8 @@ export async function hunt({ plant, seed, rounds, jobs, json }) {
         bar.show(seeds, found === null ? 0 : 1);
         return found === null;
       });
+      // With all of them it would take as long as finding them.
+      if (found !== null && plant !== "all") shrunk = await shorten(program.file, found.seed);
     } finally {
       bar.clear();
       program.remove();
@@ -181,7 +184,7 @@ export async function hunt({ plant, seed, rounds, jobs, json }) {
     const violation = found?.violations[0] ?? null;
     if (json)
       process.stdout.write(
-        `${JSON.stringify({ name, what, seed: found?.seed ?? null, seeds, violation })}\n`,
+        `${JSON.stringify({ name, what, seed: found?.seed ?? null, seeds, violation, shrunk })}\n`,
       );
     else
       process.stdout.write(
@@ -189,6 +192,7 @@ export async function hunt({ plant, seed, rounds, jobs, json }) {
           ? `${colour(31, "✗")} ${name}: not found in ${seeds} seeds (${what})\n`
           : `${colour(32, "✓")} ${name}: found by seed ${found.seed}, after ${seeds} (${what})\n    ${violation}\n`,
       );
+    if (shrunk !== null && !json) printShrunk(shrunk);
   }
   return isGood;
 }

@@ -6,7 +6,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { mistakes } from "../../../scripts/sim/mistakes.mjs";
 import { property } from "../../support/property.ts";
-import { shrink } from "./shrink.ts";
+import { rounds } from "../../support/rounds.ts";
+import { checkOf, shrink } from "./shrink.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
 const script = resolve(root, "scripts/sim/main.mjs");
@@ -35,6 +36,27 @@ property([fc.uniqueArray(fc.nat(50), { minLength: 1 }), fc.nat(50), fc.nat(50)])
     const needed = items.filter((item) => item === one || item === other);
     const left = await shrink(items, async (rest) => needed.every((item) => rest.includes(item)));
     expect(left).toEqual(needed);
+  },
+);
+
+test.skipIf(rounds(0, 1) === 0)(
+  "a seed that breaks a promise is shortened to steps that break the same one",
+  () => {
+    const { status, stdout, stderr } = sim("--plant", "doubts-are-sent-again-and-again", "--json");
+    expect([status, stderr]).toEqual([0, ""]);
+    const { seed, violation, shrunk } = JSON.parse(stdout) as {
+      readonly seed: number;
+      readonly violation: string;
+      readonly shrunk: {
+        readonly shrunk: number;
+        readonly of: number;
+        readonly steps: readonly object[];
+        readonly violations: readonly string[];
+      };
+    };
+    expect(shrunk.shrunk).toBe(seed);
+    expect(shrunk.steps.length).toBeLessThan(shrunk.of);
+    expect(shrunk.violations.map(checkOf)).toContain(checkOf(violation));
   },
 );
 
