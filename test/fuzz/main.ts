@@ -8,10 +8,17 @@ import { findText, keep } from "./harness/finds.ts";
 import { hunt } from "./harness/hunt.ts";
 import { agentTargets } from "./targets/agents.ts";
 import { answeringTargets } from "./targets/answering.ts";
+import { engineTargets } from "./targets/engine.ts";
 import { httpTargets } from "./targets/http.ts";
 import { targets as fileAndChannelTargets } from "./targets/index.ts";
 
-const targets = [...fileAndChannelTargets, ...agentTargets, ...answeringTargets, ...httpTargets];
+const targets = [
+  ...fileAndChannelTargets,
+  ...agentTargets,
+  ...answeringTargets,
+  ...engineTargets,
+  ...httpTargets,
+];
 
 const help = `Usage: npm run fuzz -- [--target NAME]... [--runs N] [--seed S] [--keep] [--list]
 

@@ -10,7 +10,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Digest, KeptRow } from "../../domain/ports/index.ts";
-import { ingressCaller, RefusedCall } from "./calls/ingress-call.ts";
+import { answerOf, ingressCaller, RefusedCall } from "./calls/ingress-call.ts";
 import { conversationService, type Fill, fillingSchema, rowsSchema } from "./wire.ts";
 
 export interface FillPorts {
@@ -41,14 +41,14 @@ export async function fillConversation(
   dueAt: Millis | null,
 ): Promise<Filled> {
   const ask = ingressCaller(ingress, callMsMax);
-  const call = (handler: string, input?: object) =>
-    ask(`${conversationService}/${encodeURIComponent(key)}/${handler}`, input);
-  const stored = async () => rowsSchema.parse(await call("rows"));
+  const path = `${conversationService}/${encodeURIComponent(key)}`;
+  const call = (handler: string, input?: object) => ask(`${path}/${handler}`, input);
+  const stored = async () => answerOf(rowsSchema, await call("rows"), path);
   const wanted = hashOfRows(digest, rows);
   const there = await stored();
   if (there.length > 0) {
     if (hashOfRows(digest, there) === wanted) return "same";
-    if (!fillingSchema.parse(await call("filling"))) return "other";
+    if (!answerOf(fillingSchema, await call("filling"), path)) return "other";
   }
   const batches = batchesOf(rows, unitsMax);
   for (const [place, batch] of batches.entries()) {

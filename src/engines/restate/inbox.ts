@@ -8,7 +8,7 @@
 
 import { EarshotError } from "../../domain/errors.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
-import { ingressCaller } from "./calls/ingress-call.ts";
+import { answerOf, ingressCaller } from "./calls/ingress-call.ts";
 import { inboxService, type OfferedEvent, putAnswerSchema } from "./wire.ts";
 
 export interface Inbox {
@@ -40,7 +40,7 @@ export function createInbox(ingress: string, callMsMax: number = engineLimits.ca
   async function put(key: string, batch: readonly Waiting[]): Promise<readonly boolean[]> {
     const path = `${inboxService}/${encodeURIComponent(key)}/put`;
     const events = batch.map(({ event }) => event);
-    const results = putAnswerSchema.parse(await call(path, { events }));
+    const results = answerOf(putAnswerSchema, await call(path, { events }), path);
     if (results.length === batch.length) return results;
     throw new EarshotError(
       "EAR_STORE_FAILED",

@@ -9,7 +9,7 @@ import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 import { pauseFor } from "../../domain/ports/pause.ts";
-import type { IngressCall } from "./calls/ingress-call.ts";
+import { answerOf, type IngressCall } from "./calls/ingress-call.ts";
 import { conversationService, verdictAnswerSchema } from "./wire.ts";
 
 export interface Verdicts {
@@ -57,7 +57,7 @@ export function createVerdicts(clock: Clock, call: IngressCall): Verdicts {
         await pause(name, ms);
         if (known.has(name)) continue;
         const path = `${conversationService}/${encodeURIComponent(key)}/verdict`;
-        const code = verdictAnswerSchema.parse(await call(path, { id: messageId }));
+        const code = answerOf(verdictAnswerSchema, await call(path, { id: messageId }), path);
         const verdict = code === null ? null : decodeVerdict(code);
         if (verdict !== null) return verdict;
       }

@@ -1,7 +1,12 @@
 /** Calls of handlers through Restate's ingress. */
 
+import type { ZodType } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
+import { oneLine } from "../../../domain/sanitize.ts";
+
+/** Of what is quoted of an answer. */
+const shownUnitsMax = 200;
 
 export interface CallOptions {
   /** Ends the wait for the answer. @default it ends after the caller's own time */
@@ -25,10 +30,32 @@ export class RefusedCall extends EarshotError {
   constructor(url: string, status: number, text: string) {
     super(
       "EAR_STORE_FAILED",
-      `Cannot call ${url}: Restate answers ${status} (${text.slice(0, 200)}).`,
+      `Cannot call ${url}: Restate answers ${status} (${oneLine(text, shownUnitsMax)}).`,
     );
     this.status = status;
   }
+}
+
+/** Of an answer that no handler of ours gives: something else listens there, or a part of it is missing. */
+const unusable = (url: string, why: string, cause?: unknown) =>
+  new EarshotError("EAR_STORE_FAILED", `Cannot use what ${url} answers: ${why}. Is it Restate?`, {
+    cause,
+  });
+
+function valueIn(text: string, url: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw unusable(url, `it is not JSON (${oneLine(text, shownUnitsMax)})`, cause);
+  }
+}
+
+/** Reads what a handler answers. @throws EarshotError EAR_STORE_FAILED: it has another form. */
+export function answerOf<Output>(schema: ZodType<Output>, answer: unknown, path: string): Output {
+  const { data, success, error } = schema.safeParse(answer);
+  if (success) return data;
+  const at = error.issues[0]?.path.map(String).join(".") ?? "";
+  throw unusable(path, `it has another form${at === "" ? "" : ` (${oneLine(at, shownUnitsMax)})`}`);
 }
 
 /**
@@ -58,7 +85,7 @@ export function ingressCaller(
       throw new EarshotError("EAR_STORE_FAILED", `Cannot reach ${url}: ${why(cause)}.`, { cause });
     }
     if (!answer.ok) throw new RefusedCall(url, answer.status, text);
-    return text === "" ? null : JSON.parse(text);
+    return text === "" ? null : valueIn(text, url);
   };
 
   function why(cause: unknown): string {

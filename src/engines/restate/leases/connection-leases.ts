@@ -20,7 +20,7 @@ import type {
 } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { late, within } from "../../../domain/ports/within.ts";
-import type { IngressCall } from "../calls/ingress-call.ts";
+import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
 import { type Beat, type LeaseTable, leaseKey, leaseService, tableSchema } from "./wire.ts";
 
 export interface NodeLeasesOptions {
@@ -206,7 +206,9 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
     };
     const make = (signal: AbortSignal) =>
       call(`${leaseService}/${leaseKey}/beat`, input, { signal });
-    const answer = await ask(engineLimits.leaseCallMsMax, make, (one) => tableSchema.parse(one));
+    const answer = await ask(engineLimits.leaseCallMsMax, make, (one) =>
+      answerOf(tableSchema, one, `${leaseService}/${leaseKey}/beat`),
+    );
     // A call that overtook it has been counted instead: this answer says nothing of how long it is valid.
     if (answer !== null && answer.nodes[boot]?.beat === number) {
       renewed = sent;
@@ -269,7 +271,7 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
       }
     };
     return ask(engineLimits.leaseWaitMs + engineLimits.leaseCallMsMax, make, (one) =>
-      z.number().parse(one),
+      answerOf(z.number(), one, `${leaseService}/${leaseKey}/wait`),
     );
   }
 

@@ -14,7 +14,7 @@ import type {
   Log,
 } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
-import type { IngressCall } from "../calls/ingress-call.ts";
+import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
 import {
   accessKey,
   accessService,
@@ -58,8 +58,10 @@ export function createSharedRows({ clock, log, call, onChanged }: SharedRowsPort
   /** Changes of this node are made one after the other, as each rests on what the last has learned. */
   let last: Promise<unknown> = Promise.resolve();
 
-  const ask = async (handler: "change" | "since", input: object): Promise<SharedAnswer> =>
-    answerSchema.parse(await call(`${accessService}/${accessKey}/${handler}`, input));
+  const ask = async (handler: "change" | "since", input: object): Promise<SharedAnswer> => {
+    const path = `${accessService}/${accessKey}/${handler}`;
+    return answerOf(answerSchema, await call(path, input), path);
+  };
 
   /** What is different in an answer. */
   function learn({ version, whole, rows }: SharedAnswer): readonly SharedRow[] {
@@ -133,8 +135,8 @@ export function createSharedRows({ clock, log, call, onChanged }: SharedRowsPort
         await call(`${cursorService}/${keyOf(channel, account)}/set`, { identity, value });
     },
     async cursor(channel, account, identity) {
-      const answer = await call(`${cursorService}/${keyOf(channel, account)}/all`);
-      return cursorsSchema.parse(answer)[identity] ?? null;
+      const path = `${cursorService}/${keyOf(channel, account)}/all`;
+      return answerOf(cursorsSchema, await call(path), path)[identity] ?? null;
     },
     stop: () => stop.abort(),
   };

@@ -1,0 +1,21 @@
+/** What comes over Restate, fuzzed: test/fuzz/harness/check.ts says what holds for each of them. */
+import { afterAll, expect, test } from "vitest";
+import { fuzzed } from "./harness/suite.ts";
+import { jsonIn } from "./harness/target.ts";
+import { engineTargets, handlerNames } from "./targets/engine.ts";
+
+fuzzed(engineTargets, 20, 1_000);
+
+test("every handler that takes something is fuzzed", () => {
+  const called = engineTargets
+    .filter(({ name }) => name === "restate-calls")
+    .flatMap(({ seeds }) => seeds.flatMap(({ frames }) => jsonIn(frames) as string[][]))
+    .map(([service, handler]) => `${service}/${handler}`);
+  // The long poll reads the same as `enlist`; a run takes nothing.
+  const known = new Set([...called, "leases/wait", "conversation/run"]);
+  expect(handlerNames.filter((name) => !known.has(name))).toEqual([]);
+});
+
+afterAll(async () => {
+  for (const { close } of engineTargets) await close?.();
+});
