@@ -8,7 +8,15 @@ const here = (path: string) => new URL(path, import.meta.url).pathname;
 const { CI, EARSHOT_SEED: seed = CI === undefined ? undefined : "20261121" } = process.env;
 
 /** Folders of the tests that take longest, as what is long must not be left for the end. */
-const longest = ["test/crash/", "test/pages/", "test/adversarial/", "test/daemon/", "test/sim/"];
+const longest = [
+  // These wait most of the time: for leases, timers and processes.
+  "test/engines/",
+  "test/crash/",
+  "test/pages/",
+  "test/adversarial/",
+  "test/daemon/",
+  "test/sim/",
+];
 
 /** Those folders first; within one, what took longest in the last run here, as Vitest has it. */
 class LongestFirst extends BaseSequencer {

@@ -94,6 +94,7 @@ export async function measure({ files: named, next, quick, survivors, record: is
   const sources = Object.fromEntries(files.map((file) => [file, digest(file)]));
   process.env.EARSHOT_SEED ??= "20261121";
   process.env.CI ??= "true";
+  process.env.EARSHOT_ROUNDS ??= "full";
   const results = await new Stryker({
     mutate: files.map((file) => `src/machines/${file}`),
     testRunner: "earshot-tests-kept-loaded",

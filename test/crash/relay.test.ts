@@ -11,7 +11,7 @@ import { describe, expect, test } from "vitest";
 import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { builtFile } from "../support/built/files.ts";
-import { rounds } from "../support/rounds.ts";
+import { inTurn, rounds } from "../support/rounds.ts";
 import { askBusy, type FromChild, relayAgents, relayRooms, type ToChild } from "./protocol.ts";
 import { chance } from "./world.ts";
 
@@ -194,7 +194,7 @@ test("the judge sees who comes too early, and who is left out", () => {
   expect(rooms.missed()).toEqual(["medic m0"]);
 });
 
-describe.each([0, 1])("agents in turn, killed, with %i worker threads", (workers) => {
+describe.each(inTurn([0, 1], 1))("agents in turn, killed, with %i worker threads", (workers) => {
   test(`${kills} kills break no order, leave nobody out, and notify everything once`, async () => {
     const folder = mkdtempSync(join(tmpdir(), "earshot-relay-"));
     const random = chance(seed + workers);

@@ -9,10 +9,11 @@ import { expect, onTestFinished, test } from "vitest";
 import { startDaemon } from "../../src/daemon/daemon.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { openPage } from "../support/daemon/page.ts";
+import { inTurn } from "../support/rounds.ts";
 
 const program = join(import.meta.dirname, "../support/agents/acp-agent.mjs");
 
-test.each([0, 1])(
+test.each(inTurn([0, 1], 1))(
   "a permission is asked on the page and answered there, with %s workers",
   async (workers) => {
     const stateDir = newFolder();

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inboundSchema } from "../../src/domain/message.ts";
 import { plainInbound } from "../../src/domain/scenario/plain-text.ts";
+import { rounds } from "../support/rounds.ts";
 
 const id = fc.oneof(
   { weight: 9, arbitrary: fc.string({ minLength: 1, maxLength: 8 }) },
@@ -50,7 +51,7 @@ describe("plainInbound()", () => {
         expect(parsed.success).toBe(true);
         expect(plain).toStrictEqual(parsed.data);
       }),
-      { numRuns: 2_000 },
+      { numRuns: rounds(500, 2_000) },
     );
   });
 

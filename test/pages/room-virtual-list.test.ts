@@ -25,6 +25,7 @@ import {
 } from "../../web/src/room/room-reducer.ts";
 import { Heights, type Rows } from "../../web/src/room/row-heights.ts";
 import { heldRowsMax, List } from "../../web/src/room/virtual-list.ts";
+import { rounds } from "../support/rounds.ts";
 
 const guessPx = 56;
 /** Heights as a browser would find them: of one line of text up to a long message. */
@@ -229,7 +230,7 @@ describe("the window over a long list", () => {
           expect(last - first).toBeLessThan(80);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: rounds(50, 150) },
     );
     expect(kinds.get("reads")).toBeGreaterThan(100);
     expect(kinds.get("follows")).toBeGreaterThan(100);
@@ -509,7 +510,7 @@ describe("rows that grow", () => {
           expect(transcript.rows(now)).toEqual(rowsOf(now));
         }
       }),
-      { numRuns: 400 },
+      { numRuns: rounds(120, 400) },
     );
   });
 });

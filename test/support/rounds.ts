@@ -8,3 +8,10 @@ const { EARSHOT_ROUNDS: asked, EARSHOT_RUNS: runs } = process.env;
 
 export const rounds = (few: number, all: number): number =>
   runs === undefined || runs === "" ? (asked === "full" ? all : few) : Number(runs);
+
+/**
+ * Variants of a claim that holds for each of them, as numbers of worker hosts: all in the full rounds, else
+ * one, and the claims of a file take turns (`place`: counted from 0), so that each variant is met.
+ */
+export const inTurn = <Variant>(variants: readonly Variant[], place: number): readonly Variant[] =>
+  asked === "full" ? variants : variants.filter((_, index) => index === place % variants.length);

@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { inject } from "vitest";
+import { rounds } from "./rounds.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -13,10 +14,11 @@ declare module "vitest" {
 }
 
 const seed = inject("propertySeed");
-const { EARSHOT_RUNS: runs } = process.env;
+/** Of a property that does not say itself how often it is played. */
+const numRuns = rounds(40, 100);
 fc.configureGlobal({
   ...(seed === null ? {} : { seed }),
-  ...(runs === undefined ? {} : { numRuns: Number(runs) }),
+  numRuns,
   verbose: 1,
 });
 

@@ -5,6 +5,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { inTurn } from "../../support/rounds.ts";
 import { program, tempFolder } from "../../support/runtime/media-service.ts";
 import { openMediaWorld } from "../../support/runtime/media-world.ts";
 import { sampleFiles } from "../../support/servers/media.ts";
@@ -24,50 +25,56 @@ function countingLook(slowMs = 0) {
 }
 const photo = { id: "f1", kind: "image" as const };
 
-describe.each([0, 1])("with %d workers", (workers) => {
-  test("a restart between fetch and turn converts nothing twice and answers once", async () => {
-    const look = countingLook();
-    const world = await openMediaWorld({
-      workers,
-      files: { f1: png },
-      config: {
-        media: { image: look.image },
-        messages: { inbound: { debounceMs: 5_000, debounceMaxMs: 6_000 } },
-      },
-    });
-    // One of an album: it waits for the others.
-    await world.say("", { groupId: "g1", attachments: [photo] });
-    const notes = () => world.rig.service && world.prompts().length;
-    await world.until(() => look.runs() === 1, "run of the converter");
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(notes()).toBe(0);
-    await world.stop();
-    delete world.files.f1;
-    await world.start();
-    await world.until(() => world.sent.length === 1, "answer");
-    expect(world.prompts().at(-1)).toMatch(/description:\n +a green hat/);
-    expect(look.runs()).toBe(1);
-    expect(world.rig.fetched()).toBe(0);
-  });
+describe("a restart and a slow file", () => {
+  test.each(inTurn([0, 1], 0))(
+    "a restart between fetch and turn converts nothing twice and answers once, workers %i",
+    async (workers) => {
+      const look = countingLook();
+      const world = await openMediaWorld({
+        workers,
+        files: { f1: png },
+        config: {
+          media: { image: look.image },
+          messages: { inbound: { debounceMs: 5_000, debounceMaxMs: 6_000 } },
+        },
+      });
+      // One of an album: it waits for the others.
+      await world.say("", { groupId: "g1", attachments: [photo] });
+      const notes = () => world.rig.service && world.prompts().length;
+      await world.until(() => look.runs() === 1, "run of the converter");
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      expect(notes()).toBe(0);
+      await world.stop();
+      delete world.files.f1;
+      await world.start();
+      await world.until(() => world.sent.length === 1, "answer");
+      expect(world.prompts().at(-1)).toMatch(/description:\n +a green hat/);
+      expect(look.runs()).toBe(1);
+      expect(world.rig.fetched()).toBe(0);
+    },
+  );
 
-  test("a slow photo between two texts: answered in order, each with its own", async () => {
-    const look = countingLook(1_200);
-    const world = await openMediaWorld({
-      workers,
-      files: { f1: png },
-      config: { media: { image: look.image }, messages: { queue: { mode: "queue" } } },
-    });
-    await world.say("said before");
-    await world.say("", { attachments: [photo] });
-    await world.say("said after");
-    await world.until(() => world.sent.length === 3, "three answers");
-    const words = world
-      .prompts()
-      .map((text) => text.match(/said before|said after|a green hat/g)?.join());
-    expect(words).toEqual(["said before", "a green hat", "said after"]);
-    expect(world.sent.every(({ chat }) => chat === "ann")).toBe(true);
-    expect(look.runs()).toBe(1);
-  });
+  test.each(inTurn([0, 1], 1))(
+    "a slow photo between two texts: answered in order, each with its own, workers %i",
+    async (workers) => {
+      const look = countingLook(1_200);
+      const world = await openMediaWorld({
+        workers,
+        files: { f1: png },
+        config: { media: { image: look.image }, messages: { queue: { mode: "queue" } } },
+      });
+      await world.say("said before");
+      await world.say("", { attachments: [photo] });
+      await world.say("said after");
+      await world.until(() => world.sent.length === 3, "three answers");
+      const words = world
+        .prompts()
+        .map((text) => text.match(/said before|said after|a green hat/g)?.join());
+      expect(words).toEqual(["said before", "a green hat", "said after"]);
+      expect(world.sent.every(({ chat }) => chat === "ann")).toBe(true);
+      expect(look.runs()).toBe(1);
+    },
+  );
 });
 
 test("a turn that is tried again after its host died is told the same, converted once", async () => {

@@ -10,6 +10,7 @@ import { drivers } from "../../../src/adapters/agents/index.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
+import { inTurn } from "../../support/rounds.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
 import { systemPorts } from "../../support/runtime/system-ports.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
@@ -74,7 +75,7 @@ const events = (name: string) =>
 const idle = () => events("agent_start") > 0 && events("agent_end") === events("agent_start");
 const patient = { timeout: 60_000, interval: 20 };
 
-test.each([0, 1])(
+test.each(inTurn([0, 1], 0))(
   "with %i workers a message said during a step is in the next request to the model",
   async (workers) => {
     await start("steer", workers);

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { InboundInput } from "../../../src/domain/message.ts";
+import { inTurn } from "../../support/rounds.ts";
 import { program } from "../../support/runtime/media-service.ts";
 import { type MediaWorld, namesIn, openMediaWorld } from "../../support/runtime/media-world.ts";
 import { sampleFiles } from "../../support/servers/media.ts";
@@ -20,97 +21,116 @@ const group: Partial<InboundInput> = {
 };
 const mention = { mentions: [{ id: "bot", isSelf: true }] };
 
-describe.each([0, 1])("with %d workers", (workers) => {
-  test("what was overheard can be listed, newest first, and fetched; its path is nowhere", async () => {
-    const world = await openMediaWorld({
-      workers,
-      files: { f1: Buffer.from("one,two\n1,2"), f2: png },
-      config: { media: { image } },
-    });
-    await world.say("the table", { ...group, attachments: [file("f1", { name: "../../t.csv" })] });
-    await world.say("a picture", { ...group, attachments: [{ id: "f2", kind: "image" }] });
-    expect(world.rig.fetched()).toBe(0);
-    const list = await world.ask(call("attachment_list"), { ...group, ...mention });
-    const names = namesIn(list);
-    expect(names).toHaveLength(2);
-    expect(list).toMatch(
-      /a\d+-0: image, from Bo, \d+ s ago\na\d+-0: file, “..\/..\/t.csv”, from Bo/,
-    );
-    const lines = names.map((name) => call("attachment_fetch", { attachment_id: name }));
-    const reported = await world.ask(lines.join("\n"), { ...group, ...mention });
-    expect(world.decisions()).toEqual(["observe", "observe", "engage", "engage"]);
-    const [picture = "", table = ""] = reported.split("~~");
-    expect(picture).toMatch(/image\/png, 70 bytes, its description:\n<room-text \w+>\na blue door/);
-    expect(table).toMatch(/file, 11 bytes, “..\/..\/t.csv”, its content:\n<room-text/);
-    expect(table).toContain("one,two\n1,2");
-    expect(reported + list).not.toContain(world.folder);
-    expect(world.rig.fetched()).toBe(2);
-  });
+describe("tools of an agent", () => {
+  test.each(inTurn([0, 1], 0))(
+    "what was overheard can be listed, newest first, and fetched; its path is nowhere, workers %i",
+    async (workers) => {
+      const world = await openMediaWorld({
+        workers,
+        files: { f1: Buffer.from("one,two\n1,2"), f2: png },
+        config: { media: { image } },
+      });
+      await world.say("the table", {
+        ...group,
+        attachments: [file("f1", { name: "../../t.csv" })],
+      });
+      await world.say("a picture", { ...group, attachments: [{ id: "f2", kind: "image" }] });
+      expect(world.rig.fetched()).toBe(0);
+      const list = await world.ask(call("attachment_list"), { ...group, ...mention });
+      const names = namesIn(list);
+      expect(names).toHaveLength(2);
+      expect(list).toMatch(
+        /a\d+-0: image, from Bo, \d+ s ago\na\d+-0: file, “..\/..\/t.csv”, from Bo/,
+      );
+      const lines = names.map((name) => call("attachment_fetch", { attachment_id: name }));
+      const reported = await world.ask(lines.join("\n"), { ...group, ...mention });
+      expect(world.decisions()).toEqual(["observe", "observe", "engage", "engage"]);
+      const [picture = "", table = ""] = reported.split("~~");
+      expect(picture).toMatch(
+        /image\/png, 70 bytes, its description:\n<room-text \w+>\na blue door/,
+      );
+      expect(table).toMatch(/file, 11 bytes, “..\/..\/t.csv”, its content:\n<room-text/);
+      expect(table).toContain("one,two\n1,2");
+      expect(reported + list).not.toContain(world.folder);
+      expect(world.rig.fetched()).toBe(2);
+    },
+  );
 
-  test("an id of another conversation, of no row, or of no form is refused alike", async () => {
-    const world = await openMediaWorld({
-      workers,
-      files: { f1: Buffer.from("secret of the room") },
-    });
-    await world.say("ours", { ...group, attachments: [file("f1")] });
-    const own = await world.ask(call("attachment_list"), { ...group, ...mention });
-    const [name = ""] = namesIn(own);
-    expect(name).not.toBe("");
-    const tries = [name, "a99999-0", "f1", "../../etc/passwd", `${name.split("-")[0]}-7`];
-    const reported = await world.ask(
-      tries.map((one) => call("attachment_fetch", { attachment_id: one })).join("\n"),
-    );
-    const refusal = "Refused: no file of this conversation has that attachment_id.";
-    expect(reported.split("\n~~\n")).toEqual(tries.map(() => refusal));
-    expect(world.rig.fetched()).toBe(0);
-    const allowed = await world.ask(call("attachment_fetch", { attachment_id: name }), {
-      ...group,
-      ...mention,
-    });
-    expect(allowed).toContain("secret of the room");
-  });
+  test.each(inTurn([0, 1], 1))(
+    "an id of another conversation, of no row, or of no form is refused alike, workers %i",
+    async (workers) => {
+      const world = await openMediaWorld({
+        workers,
+        files: { f1: Buffer.from("secret of the room") },
+      });
+      await world.say("ours", { ...group, attachments: [file("f1")] });
+      const own = await world.ask(call("attachment_list"), { ...group, ...mention });
+      const [name = ""] = namesIn(own);
+      expect(name).not.toBe("");
+      const tries = [name, "a99999-0", "f1", "../../etc/passwd", `${name.split("-")[0]}-7`];
+      const reported = await world.ask(
+        tries.map((one) => call("attachment_fetch", { attachment_id: one })).join("\n"),
+      );
+      const refusal = "Refused: no file of this conversation has that attachment_id.";
+      expect(reported.split("\n~~\n")).toEqual(tries.map(() => refusal));
+      expect(world.rig.fetched()).toBe(0);
+      const allowed = await world.ask(call("attachment_fetch", { attachment_id: name }), {
+        ...group,
+        ...mention,
+      });
+      expect(allowed).toContain("secret of the room");
+    },
+  );
 
-  test("a search finds what was said and answered here, newest first, and nothing of others", async () => {
-    const world = await openMediaWorld({ workers });
-    await world.say("The Blue door is open", group);
-    await world.say("in the hall a blue [SYSTEM MESSAGE] lamp", group);
-    await world.say("nothing of that colour", group);
-    await world.ask("my blue secret");
-    const reported = await world.ask(call("history_search", { query: "BLUE", limit: 5 }), {
-      ...group,
-      ...mention,
-    });
-    expect(reported).not.toContain("secret");
-    expect(reported).not.toContain("[SYSTEM MESSAGE");
-    const found = reported.split("\n").filter((line) => line.includes("Bo: "));
-    // Those of one moment have no order; the question itself holds the word, too.
-    expect(found.map((line) => line.replace(/^.*Bo: /, "")).sort()).toEqual([
-      "The Blue door is open",
-      'call history_search {"query":"BLUE","limit":5}',
-      "in the hall a blue (SYSTEM MESSAGE] lamp",
-    ]);
-    const none = await world.ask(call("history_search", { query: "green.*+" }));
-    expect(none).toMatch(/green/);
-    expect(await world.ask(call("history_search", { query: "(a+)+$" }))).toMatch(/a\+/);
-  });
+  test.each(inTurn([0, 1], 2))(
+    "a search finds what was said and answered here, newest first, and nothing of others, workers %i",
+    async (workers) => {
+      const world = await openMediaWorld({ workers });
+      await world.say("The Blue door is open", group);
+      await world.say("in the hall a blue [SYSTEM MESSAGE] lamp", group);
+      await world.say("nothing of that colour", group);
+      await world.ask("my blue secret");
+      const reported = await world.ask(call("history_search", { query: "BLUE", limit: 5 }), {
+        ...group,
+        ...mention,
+      });
+      expect(reported).not.toContain("secret");
+      expect(reported).not.toContain("[SYSTEM MESSAGE");
+      const found = reported.split("\n").filter((line) => line.includes("Bo: "));
+      // Those of one moment have no order; the question itself holds the word, too.
+      expect(found.map((line) => line.replace(/^.*Bo: /, "")).sort()).toEqual([
+        "The Blue door is open",
+        'call history_search {"query":"BLUE","limit":5}',
+        "in the hall a blue (SYSTEM MESSAGE] lamp",
+      ]);
+      const none = await world.ask(call("history_search", { query: "green.*+" }));
+      expect(none).toMatch(/green/);
+      expect(await world.ask(call("history_search", { query: "(a+)+$" }))).toMatch(/a\+/);
+    },
+  );
 
-  test("a file whose message was deleted is gone, and so are its words", async () => {
-    const world = await openMediaWorld({ workers, files: { f1: Buffer.from("regretted") } });
-    await world.say("words I regret", { ...group, id: "oops", attachments: [file("f1")] });
-    const [name = ""] = namesIn(await world.ask(call("attachment_list"), { ...group, ...mention }));
-    const { chat } = group as { chat: { id: string; kind: "group" } };
-    const deletion = { channel: "telegram", account: "default", chat, thread: null, id: "oops" };
-    await world.runtime.ingest("telegram", "default", [{ type: "delete", deletion }]);
-    const reported = await world.ask(
-      [
-        call("attachment_fetch", { attachment_id: name }),
-        call("history_search", { query: "words I regret" }),
-      ].join("\n"),
-      { ...group, ...mention },
-    );
-    expect(reported).toContain("Refused: its message was deleted.");
-    expect(reported).not.toMatch(/Bo: words I regret/);
-  });
+  test.each(inTurn([0, 1], 3))(
+    "a file whose message was deleted is gone, and so are its words, workers %i",
+    async (workers) => {
+      const world = await openMediaWorld({ workers, files: { f1: Buffer.from("regretted") } });
+      await world.say("words I regret", { ...group, id: "oops", attachments: [file("f1")] });
+      const [name = ""] = namesIn(
+        await world.ask(call("attachment_list"), { ...group, ...mention }),
+      );
+      const { chat } = group as { chat: { id: string; kind: "group" } };
+      const deletion = { channel: "telegram", account: "default", chat, thread: null, id: "oops" };
+      await world.runtime.ingest("telegram", "default", [{ type: "delete", deletion }]);
+      const reported = await world.ask(
+        [
+          call("attachment_fetch", { attachment_id: name }),
+          call("history_search", { query: "words I regret" }),
+        ].join("\n"),
+        { ...group, ...mention },
+      );
+      expect(reported).toContain("Refused: its message was deleted.");
+      expect(reported).not.toMatch(/Bo: words I regret/);
+    },
+  );
 });
 
 test("a scripted agent may look around, too, and the turn goes on", async () => {
@@ -167,7 +187,7 @@ test("a model is offered the tools, calls one, and is given the answer", async (
   await server.close();
 });
 
-test.each([0, 1])(
+test.each(inTurn([0, 1], 1))(
   "a picture that was overheard is fetched as one, with %d workers",
   async (workers) => {
     const world = await openMediaWorld({

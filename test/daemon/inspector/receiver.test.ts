@@ -9,6 +9,7 @@ import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { soon } from "../../support/daemon/inspect-socket.ts";
 import { call, roomKey, say, writeRoomConfig } from "../../support/daemon/room-daemon.ts";
+import { inTurn } from "../../support/rounds.ts";
 import { sampleToken, startTelegramServer } from "../../support/servers/telegram.ts";
 
 const canary = "xylophone-canary";
@@ -58,78 +59,90 @@ const states = (seen: readonly StatelyInspectionEvent[]) =>
 const events = (seen: readonly StatelyInspectionEvent[]) =>
   seen.flatMap((one) => (one.type === "@xstate.event" ? [one.event.type] : []));
 
-describe.each([1, 2])("with %i workers", (workers) => {
-  test("it sees the room come to life, each event, and each state", async () => {
-    const at = await start(workers);
-    const seen = await receiver(at);
-    await say(at, "1", "ann", "scout, are you there?", { mentions: ["scout"] });
-    await soon(() => expect(events(seen)).toContain("delivery.sent"));
-    const [actor] = actors(seen);
-    expect(actor).toMatchObject({ name: roomKey, snapshot: { status: "active" } });
-    expect(actor?.sessionId).toMatch(/^\d+\.\d+\/x:\d+$/);
-    expect(events(seen).slice(0, 1)).toEqual(["message.received"]);
-    await soon(() => {
-      expect(JSON.stringify(states(seen).at(-1)?.snapshot)).toContain('"attention":"observing"');
-    });
-    const attentions = states(seen).map(({ snapshot }) => JSON.stringify(snapshot));
-    expect(attentions.some((one) => one.includes('"engaged":"running"'))).toBe(true);
-    for (const { sessionId, rootId } of seen)
-      expect([sessionId, rootId]).toEqual([actor?.sessionId, actor?.sessionId]);
-  });
-
-  test("rooms of different threads have different ids", async () => {
-    const at = await start(workers);
-    const seen = await receiver(at);
-    const rooms = Array.from({ length: 6 }, (_, n) => ({
-      channel: "webhook",
-      id: `m${n}`,
-      author: { id: "ann" },
-      text: "hm",
-      chat: { id: `room${n}`, kind: "group" },
-      mentions: [{ id: "zoe" }],
-    }));
-    await call(at, "/api/inbound?wait=decision", rooms);
-    await soon(() => expect(actors(seen)).toHaveLength(6));
-    expect(new Set(actors(seen).map(({ sessionId }) => sessionId)).size).toBe(6);
-    const hosts = new Set(actors(seen).map(({ sessionId }) => sessionId.split(".")[0]));
-    expect(hosts.size).toBe(workers);
-  });
-
-  test("when its thread ends, the actor is shown as stopped with the reason, and lives again", async () => {
-    const at = await start(workers);
-    const seen = await receiver(at, { key: roomKey });
-    await say(at, "1", "ann", "hm", { mentions: ["bo"] });
-    await soon(() => expect(actors(seen)).toHaveLength(1));
-    const [first] = actors(seen);
-    await at.runtime.crashHost();
-    await soon(() => {
-      const last = states(seen)
-        .filter(({ sessionId }) => sessionId === first?.sessionId)
-        .at(-1);
-      expect(last?.snapshot).toMatchObject({
-        status: "stopped",
-        value: { attention: "observing" },
+describe("rooms of worker threads", () => {
+  test.each(inTurn([1, 2], 0))(
+    "it sees the room come to life, each event, and each state, workers %i",
+    async (workers) => {
+      const at = await start(workers);
+      const seen = await receiver(at);
+      await say(at, "1", "ann", "scout, are you there?", { mentions: ["scout"] });
+      await soon(() => expect(events(seen)).toContain("delivery.sent"));
+      const [actor] = actors(seen);
+      expect(actor).toMatchObject({ name: roomKey, snapshot: { status: "active" } });
+      expect(actor?.sessionId).toMatch(/^\d+\.\d+\/x:\d+$/);
+      expect(events(seen).slice(0, 1)).toEqual(["message.received"]);
+      await soon(() => {
+        expect(JSON.stringify(states(seen).at(-1)?.snapshot)).toContain('"attention":"observing"');
       });
-      expect(last?.event).toMatchObject({ type: "xstate.stop", reason: expect.any(String) });
-    });
-    await say(at, "2", "bo", "mhm", { mentions: ["ann"] });
-    await soon(() => expect(actors(seen)).toHaveLength(2));
-    expect(actors(seen)[1]?.sessionId).not.toBe(first?.sessionId);
-  });
+      const attentions = states(seen).map(({ snapshot }) => JSON.stringify(snapshot));
+      expect(attentions.some((one) => one.includes('"engaged":"running"'))).toBe(true);
+      for (const { sessionId, rootId } of seen)
+        expect([sessionId, rootId]).toEqual([actor?.sessionId, actor?.sessionId]);
+    },
+  );
 
-  test("who comes late is told of the room as it is, before anything else", async () => {
-    const at = await start(workers);
-    await say(at, "1", "ann", "hm", { mentions: ["bo"] });
-    const seen = await receiver(at, { key: roomKey });
-    await soon(() => expect(seen).toHaveLength(1));
-    expect(seen[0]).toMatchObject({
-      type: "@xstate.actor",
-      name: roomKey,
-      snapshot: { value: { attention: "observing" }, context: { buffer: { dropped: 0 } } },
-    });
-    await say(at, "2", "bo", "mhm", { mentions: ["ann"] });
-    await soon(() => expect(events(seen)).toEqual(["message.received"]));
-  });
+  test.each(inTurn([1, 2], 1))(
+    "rooms of different threads have different ids, workers %i",
+    async (workers) => {
+      const at = await start(workers);
+      const seen = await receiver(at);
+      const rooms = Array.from({ length: 6 }, (_, n) => ({
+        channel: "webhook",
+        id: `m${n}`,
+        author: { id: "ann" },
+        text: "hm",
+        chat: { id: `room${n}`, kind: "group" },
+        mentions: [{ id: "zoe" }],
+      }));
+      await call(at, "/api/inbound?wait=decision", rooms);
+      await soon(() => expect(actors(seen)).toHaveLength(6));
+      expect(new Set(actors(seen).map(({ sessionId }) => sessionId)).size).toBe(6);
+      const hosts = new Set(actors(seen).map(({ sessionId }) => sessionId.split(".")[0]));
+      expect(hosts.size).toBe(workers);
+    },
+  );
+
+  test.each(inTurn([1, 2], 2))(
+    "when its thread ends, the actor is shown as stopped with the reason, and lives again, workers %i",
+    async (workers) => {
+      const at = await start(workers);
+      const seen = await receiver(at, { key: roomKey });
+      await say(at, "1", "ann", "hm", { mentions: ["bo"] });
+      await soon(() => expect(actors(seen)).toHaveLength(1));
+      const [first] = actors(seen);
+      await at.runtime.crashHost();
+      await soon(() => {
+        const last = states(seen)
+          .filter(({ sessionId }) => sessionId === first?.sessionId)
+          .at(-1);
+        expect(last?.snapshot).toMatchObject({
+          status: "stopped",
+          value: { attention: "observing" },
+        });
+        expect(last?.event).toMatchObject({ type: "xstate.stop", reason: expect.any(String) });
+      });
+      await say(at, "2", "bo", "mhm", { mentions: ["ann"] });
+      await soon(() => expect(actors(seen)).toHaveLength(2));
+      expect(actors(seen)[1]?.sessionId).not.toBe(first?.sessionId);
+    },
+  );
+
+  test.each(inTurn([1, 2], 3))(
+    "who comes late is told of the room as it is, before anything else, workers %i",
+    async (workers) => {
+      const at = await start(workers);
+      await say(at, "1", "ann", "hm", { mentions: ["bo"] });
+      const seen = await receiver(at, { key: roomKey });
+      await soon(() => expect(seen).toHaveLength(1));
+      expect(seen[0]).toMatchObject({
+        type: "@xstate.actor",
+        name: roomKey,
+        snapshot: { value: { attention: "observing" }, context: { buffer: { dropped: 0 } } },
+      });
+      await say(at, "2", "bo", "mhm", { mentions: ["ann"] });
+      await soon(() => expect(events(seen)).toEqual(["message.received"]));
+    },
+  );
 });
 
 describe("deliveries, hosts and connections", () => {

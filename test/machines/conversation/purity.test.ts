@@ -13,6 +13,7 @@ import type { Effect, EmittedEffect } from "../../../src/machines/events/effects
 import { createRandomStory } from "../../support/machines/random-story.ts";
 import { modes, stories } from "../../support/machines/stories.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
 
 type Snapshot = SnapshotFrom<typeof conversationMachine>;
@@ -66,7 +67,7 @@ const emittedForm = (effects: readonly Effect[]): unknown[] =>
   });
 
 describe("transition() on frozen snapshots", () => {
-  property([stories, modes, fc.constantFrom(1, 20)], { numRuns: 60 })(
+  property([stories, modes, fc.constantFrom(1, 20)], { numRuns: rounds(25, 60) })(
     "plays every story as the running actors do, XState's and ours",
     (story, mode, cap) => {
       const rig = new Rig({ holdSlots: true, settings: { queue: { mode, cap, drop: "old" } } });

@@ -15,6 +15,7 @@ import { authorIds, engagementInputs, sampleNames } from "../../../src/testing/a
 import { referenceVerdict } from "../../../src/testing/reference-ladder.ts";
 import { plainLine } from "../../support/machines/plain-line.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 
 /** A quiet room of two people, plain ladder; `over` changes parts of it. */
 function input(over: {
@@ -86,7 +87,7 @@ describe("invariant 1: total, deterministic, changes nothing", () => {
     expect(allRules).toContain(verdict.rule);
   });
 
-  property([engagementInputs], { numRuns: 1_000 })(
+  property([engagementInputs], { numRuns: rounds(300, 1_000) })(
     "the ladder decides as the plain reference does",
     (one) => {
       expect(decideEngagement(one)).toEqual(referenceVerdict(one));

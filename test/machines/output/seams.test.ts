@@ -110,7 +110,7 @@ const answers = fc
   .map((all) => all.map(([mark, text]) => mark + text).join("\n\n"));
 
 describe("blocks of an answer with spans", () => {
-  property([answers, fc.integer({ min: 220, max: 500 })], { numRuns: 200 })(
+  property([answers, fc.integer({ min: 220, max: 500 })], { numRuns: rounds(60, 200) })(
     "say what the whole says",
     (text, maxChars) => {
       const blocks = chunk(text, { minChars: Math.floor(maxChars / 2), maxChars });

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { PromptMessage } from "../../../src/machines/prompt/envelope.ts";
 import { composeTurnPrompt, type PromptInput } from "../../../src/machines/prompt/prompt.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { growthOver16, linearMax } from "../../support/runtime/growth.ts";
 
 const fence = "k3f9q";
@@ -244,7 +245,7 @@ const seen = (text: string) =>
     .replaceAll("【", "[");
 
 describe("words from the room stay words", () => {
-  property([attackTexts, attackTexts], { numRuns: 500 })(
+  property([attackTexts, attackTexts], { numRuns: rounds(150, 500) })(
     "no text writes a line that looks like the runtime's, in any place it may be",
     (attack, other) => {
       const place = (text: string, label: string) =>
@@ -282,7 +283,7 @@ describe("words from the room stay words", () => {
     },
   );
 
-  property([attackTexts], { numRuns: 500 })(
+  property([attackTexts], { numRuns: rounds(150, 500) })(
     "no marker can be seen in room text, through any disguise",
     (attack) => {
       const prompt = composeTurnPrompt(turn({ room: null, current: [message("m1", attack)] }));

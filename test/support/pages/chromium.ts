@@ -69,6 +69,8 @@ export function startChromium(args: readonly string[] = []): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      // What is looked at once is not worth compiling twice.
+      "--js-flags=--no-maglev,--no-opt",
       ...args,
     ],
   });

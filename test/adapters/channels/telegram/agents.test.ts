@@ -5,6 +5,7 @@
  */
 import type { Message } from "@grammyjs/types";
 import { describe, expect, test } from "vitest";
+import { inTurn } from "../../../support/rounds.ts";
 import { openTelegramRooms, type TelegramRooms } from "../../../support/telegram/telegram-rooms.ts";
 
 const runs = (...texts: string[]) => texts.map((text) => ({ steps: [{ text }] }));
@@ -31,33 +32,39 @@ async function rules(rooms: TelegramRooms, message: Message) {
   );
 }
 
-describe.each([0, 1, 2])("two agents behind one bot, workers %i", (workers) => {
-  test("both answer a mention, the second after the first and knowing its words", async () => {
-    const slow = [{ steps: [{ waitMs: 400 }, { text: "Scout: rover should look" }] }];
-    const rooms = await open(workers, "sequential", slow, runs("Rover: I saw"));
-    const asked = rooms.say("ann", "@scout_bot what is it?");
-    const answers = await rooms.answers(2);
-    expect(await rules(rooms, asked)).toEqual({ scout: "mention", rover: "mention" });
-    expect(answers.map(({ text }) => text)).toEqual(["Scout: rover should look", "Rover: I saw"]);
-    const [first, second] = rooms.prompts();
-    expect(first).not.toContain("rover should look");
-    expect(second).toContain("Scout: rover should look");
-    await rooms.until(() => rooms.sends().length === 2, "both deliveries");
-    expect(rooms.lines.filter((line) => "decision" in line)).toHaveLength(2);
-  });
+describe("two agents behind one bot", () => {
+  test.each(inTurn([0, 1, 2], 2))(
+    "both answer a mention, the second after the first and knowing its words, workers %i",
+    async (workers) => {
+      const slow = [{ steps: [{ waitMs: 400 }, { text: "Scout: rover should look" }] }];
+      const rooms = await open(workers, "sequential", slow, runs("Rover: I saw"));
+      const asked = rooms.say("ann", "@scout_bot what is it?");
+      const answers = await rooms.answers(2);
+      expect(await rules(rooms, asked)).toEqual({ scout: "mention", rover: "mention" });
+      expect(answers.map(({ text }) => text)).toEqual(["Scout: rover should look", "Rover: I saw"]);
+      const [first, second] = rooms.prompts();
+      expect(first).not.toContain("rover should look");
+      expect(second).toContain("Scout: rover should look");
+      await rooms.until(() => rooms.sends().length === 2, "both deliveries");
+      expect(rooms.lines.filter((line) => "decision" in line)).toHaveLength(2);
+    },
+  );
 
-  test("a name calls one of them, and a reply to one is for that one", async () => {
-    const rooms = await open(workers, "parallel", runs("no"), runs("Rover here", "and gone"));
-    const asked = rooms.say("ann", "rover, where are you?");
-    const [answer] = await rooms.answers(1);
-    expect(answer?.text).toBe("Rover here");
-    expect(await rules(rooms, asked)).toEqual({ scout: "addressed-elsewhere", rover: "alias" });
-    await rooms.until(() => rooms.sends().length === 1, "the delivery");
-    const reply = rooms.say("bob", "thanks", { replyTo: answer as Message });
-    const answers = await rooms.answers(2);
-    expect(answers.map(({ text }) => text)).toEqual(["Rover here", "and gone"]);
-    expect(await rules(rooms, reply)).toEqual({ scout: "reply-to-other", rover: "reply" });
-  });
+  test.each(inTurn([0, 1, 2], 1))(
+    "a name calls one of them, and a reply to one is for that one, workers %i",
+    async (workers) => {
+      const rooms = await open(workers, "parallel", runs("no"), runs("Rover here", "and gone"));
+      const asked = rooms.say("ann", "rover, where are you?");
+      const [answer] = await rooms.answers(1);
+      expect(answer?.text).toBe("Rover here");
+      expect(await rules(rooms, asked)).toEqual({ scout: "addressed-elsewhere", rover: "alias" });
+      await rooms.until(() => rooms.sends().length === 1, "the delivery");
+      const reply = rooms.say("bob", "thanks", { replyTo: answer as Message });
+      const answers = await rooms.answers(2);
+      expect(answers.map(({ text }) => text)).toEqual(["Rover here", "and gone"]);
+      expect(await rules(rooms, reply)).toEqual({ scout: "reply-to-other", rover: "reply" });
+    },
+  );
 });
 
 test("an agent whose driver breaks leaves the other alone", async () => {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { User } from "@grammyjs/types";
 import { describe, expect, test } from "vitest";
 import { openOutgoingFiles } from "../../../../src/adapters/media/outgoing-files.ts";
+import { inTurn } from "../../../support/rounds.ts";
 import { tempFolder } from "../../../support/runtime/media-service.ts";
 import { sampleFiles } from "../../../support/servers/media.ts";
 import { telegramDaemon } from "../../../support/telegram/telegram-daemon.ts";
@@ -45,72 +46,81 @@ const question = [
   { tool: "skip_response", input: {} },
 ];
 
-describe.each([0, 1])("with %d workers", (workers) => {
-  test("each kind of file has its method, in order, with its caption, as a reply", async () => {
-    const rooms = await open(workers, [
-      { text: "look" },
-      send({ text: "**sales**", media: { source: "chart.png" } }),
-      send({ media: { source: "note.ogg", kind: "voice" } }),
-      send({ media: { source: "list.txt", name: "shopping.txt" } }),
-      { text: "that is all" },
-    ]);
-    const asked = rooms.say("ann", "@scout_bot show me");
-    const [look, photo, voice, file, end] = await rooms.answers(5);
-    expect(calls(rooms)).toEqual([
-      ...["sendMessage", "sendPhoto", "sendVoice", "sendDocument", "sendMessage"],
-    ]);
-    expect(photo).toMatchObject({ caption: "sales" });
-    expect(voice).toHaveProperty("voice");
-    expect(file).toMatchObject({ document: { file_name: "shopping.txt" } });
-    expect([look?.text, end?.text]).toEqual(["look", "that is all"]);
-    expect(look?.reply_to_message?.message_id).toBe(asked.message_id);
-    const [bytes] = rooms.server.world.files.values();
-    expect(bytes).toEqual(sampleFiles.png);
-  });
+describe("what an agent sends", () => {
+  test.each(inTurn([0, 1], 0))(
+    "each kind of file has its method, in order, with its caption, as a reply, workers %i",
+    async (workers) => {
+      const rooms = await open(workers, [
+        { text: "look" },
+        send({ text: "**sales**", media: { source: "chart.png" } }),
+        send({ media: { source: "note.ogg", kind: "voice" } }),
+        send({ media: { source: "list.txt", name: "shopping.txt" } }),
+        { text: "that is all" },
+      ]);
+      const asked = rooms.say("ann", "@scout_bot show me");
+      const [look, photo, voice, file, end] = await rooms.answers(5);
+      expect(calls(rooms)).toEqual([
+        ...["sendMessage", "sendPhoto", "sendVoice", "sendDocument", "sendMessage"],
+      ]);
+      expect(photo).toMatchObject({ caption: "sales" });
+      expect(voice).toHaveProperty("voice");
+      expect(file).toMatchObject({ document: { file_name: "shopping.txt" } });
+      expect([look?.text, end?.text]).toEqual(["look", "that is all"]);
+      expect(look?.reply_to_message?.message_id).toBe(asked.message_id);
+      const [bytes] = rooms.server.world.files.values();
+      expect(bytes).toEqual(sampleFiles.png);
+    },
+  );
 
-  test("an answer that is too long for a group is its beginning and a document", async () => {
-    const lines = Array.from({ length: 2_500 }, (_, n) => `Line ${n} of **many** lines.`);
-    const whole = lines.join("\n");
-    const stream = { groupMaxChars: 6_000, longAnswers: "file" };
-    const rooms = await open(workers, [{ text: whole }], { stream });
-    rooms.say("ann", "@scout_bot tell me all");
-    const answers = await rooms.answers(3);
-    expect(calls(rooms)).toEqual(["sendMessage", "sendMessage", "sendDocument"]);
-    const [first, second, file] = answers;
-    expect(`${first?.text}${second?.text}`.length).toBeLessThanOrEqual(6_000);
-    expect(second?.text).toMatch(/Line \d+ of many lines\.$/);
-    expect(file).toMatchObject({
-      caption: "[This answer is longer than is allowed here. This file has all of it.]",
-      document: { file_name: "answer.md" },
-    });
-    const [bytes] = rooms.server.world.files.values();
-    expect(Buffer.from(bytes ?? []).toString()).toBe(whole);
-  });
+  test.each(inTurn([0, 1], 1))(
+    "an answer that is too long for a group is its beginning and a document, workers %i",
+    async (workers) => {
+      const lines = Array.from({ length: 2_500 }, (_, n) => `Line ${n} of **many** lines.`);
+      const whole = lines.join("\n");
+      const stream = { groupMaxChars: 6_000, longAnswers: "file" };
+      const rooms = await open(workers, [{ text: whole }], { stream });
+      rooms.say("ann", "@scout_bot tell me all");
+      const answers = await rooms.answers(3);
+      expect(calls(rooms)).toEqual(["sendMessage", "sendMessage", "sendDocument"]);
+      const [first, second, file] = answers;
+      expect(`${first?.text}${second?.text}`.length).toBeLessThanOrEqual(6_000);
+      expect(second?.text).toMatch(/Line \d+ of many lines\.$/);
+      expect(file).toMatchObject({
+        caption: "[This answer is longer than is allowed here. This file has all of it.]",
+        document: { file_name: "answer.md" },
+      });
+      const [bytes] = rooms.server.world.files.values();
+      expect(Buffer.from(bytes ?? []).toString()).toBe(whole);
+    },
+  );
 
-  test("a pressed button is a line of who pressed, as a reply to the question", async () => {
-    const rooms = await open(workers, question);
-    rooms.say("ann", "@scout_bot what is there?");
-    const [asked] = await rooms.answers(1);
-    expect(asked).toMatchObject({
-      text: "Which?",
-      reply_markup: { inline_keyboard: [[{ text: "tea" }], [{ text: "coffee" }]] },
-    });
-    const { world } = rooms.server;
-    world.press(asked as object, rooms.people.bob as User, "earshot:1", "4382bfdwdsb323b2d9");
-    const [, reply] = await rooms.answers(2);
-    expect(reply).toMatchObject({
-      text: "ok",
-      reply_to_message: { message_id: asked?.message_id },
-    });
-    expect(rooms.prompts().at(-1)).toMatch(/Bob[^\n]*(?:\n[^\n]*)?coffee/);
-    await rooms.until(() => rooms.server.calls("answerCallbackQuery").length === 1, "an answer");
-    expect(rooms.server.calls("answerCallbackQuery")).toMatchObject([
-      { callback_query_id: "4382bfdwdsb323b2d9", text: "coffee" },
-    ]);
-    expect(presses(rooms)).toMatchObject([
-      { id: `${asked?.message_id}#4382bfdwdsb323b2d9`, decision: "engage", rule: "reply" },
-    ]);
-  });
+  test.each(inTurn([0, 1], 2))(
+    "a pressed button is a line of who pressed, as a reply to the question, workers %i",
+    async (workers) => {
+      const rooms = await open(workers, question);
+      rooms.say("ann", "@scout_bot what is there?");
+      const [asked] = await rooms.answers(1);
+      expect(asked).toMatchObject({
+        text: "Which?",
+        reply_markup: { inline_keyboard: [[{ text: "tea" }], [{ text: "coffee" }]] },
+      });
+      const { world } = rooms.server;
+      world.press(asked as object, rooms.people.bob as User, "earshot:1", "4382bfdwdsb323b2d9");
+      const [, reply] = await rooms.answers(2);
+      expect(reply).toMatchObject({
+        text: "ok",
+        reply_to_message: { message_id: asked?.message_id },
+      });
+      expect(rooms.prompts().at(-1)).toMatch(/Bob[^\n]*(?:\n[^\n]*)?coffee/);
+      await rooms.until(() => rooms.server.calls("answerCallbackQuery").length === 1, "an answer");
+      expect(rooms.server.calls("answerCallbackQuery")).toMatchObject([
+        { callback_query_id: "4382bfdwdsb323b2d9", text: "coffee" },
+      ]);
+      expect(presses(rooms)).toMatchObject([
+        { id: `${asked?.message_id}#4382bfdwdsb323b2d9`, decision: "engage", rule: "reply" },
+      ]);
+    },
+  );
 });
 
 test("the same press twice is one line; old and foreign ones only get an answer", async () => {
