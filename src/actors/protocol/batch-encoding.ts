@@ -4,10 +4,12 @@
  * A batch as it crosses to a worker. Its events cross as one text, joined from the journal rows
  * that were just written: copying one string instead of some fifteen objects per event saves the
  * main thread a tenth of its time. Nothing is serialised again, and a host parses exactly what a
- * recovery would parse. The transcript of a turn crosses as text, too, and is parsed when its agent
- * reads it: many never do.
+ * recovery would parse. The transcript of a turn is a text, too: what it has in common with the turn
+ * before lies in shared memory, the rest crosses, and both are parsed when its agent reads them: many
+ * never do.
  */
 import type { TranscriptEntry } from "../../domain/ports/index.ts";
+import { type SharedPart, textOf } from "../util/shared-text.ts";
 import type { TurnJob } from "./host-link.ts";
 import type { HostBatch, HostEntry, TurnRequest } from "./host-protocol.ts";
 
@@ -49,34 +51,57 @@ export function unpackBatch({ rows, activations, ...rest }: WireBatch): HostBatc
 /** A turn with its transcript as text. */
 export interface WireJob extends Omit<TurnJob, "order"> {
   readonly order: Omit<TurnRequest, "transcript">;
-  readonly transcript: string;
+  /** Entries without brackets; null: none. */
+  readonly settled: SharedPart | null;
+  /** The entries after those, as JSON. */
+  readonly further: string;
 }
 
-/** Texts of entries, without brackets, for the first so many of them. */
-const texts = new WeakMap<readonly TranscriptEntry[], readonly [count: number, text: string]>();
+/** The texts of the first entries, without brackets. */
+interface Settled extends SharedPart {
+  readonly count: number;
+}
+
+const settled = new WeakMap<readonly TranscriptEntry[], Settled>();
 
 /** Notes the text of the first `count` entries, which need not be serialised then. */
-export function noteText(entries: readonly TranscriptEntry[], count: number, text: string): void {
-  texts.set(entries, [count, text]);
+export function noteText(
+  entries: readonly TranscriptEntry[],
+  count: number,
+  { memory, bytes }: SharedPart,
+): void {
+  if (count > 0) settled.set(entries, { count, memory, bytes });
+}
+
+/** The size of a transcript, at least that of its texts: bytes where they are noted, else UTF-16 units. */
+export function sizeOfTexts(entries: readonly TranscriptEntry[]): number {
+  const { count, bytes } = settled.get(entries) ?? { count: 0, bytes: 0 };
+  let size = bytes;
+  for (let index = count; index < entries.length; index += 1)
+    size += (entries[index] as TranscriptEntry).text.length;
+  return size;
 }
 
 /** Packs a turn for another thread. */
 export function packJob({ order: { transcript, ...order }, ...rest }: TurnJob): WireJob {
-  const [count, text] = texts.get(transcript) ?? [0, ""];
-  const further = JSON.stringify(transcript.slice(count)).slice(1);
-  const comma = count > 0 && count < transcript.length ? "," : "";
-  return { ...rest, order, transcript: `[${text}${comma}${further}` };
+  const noted = settled.get(transcript);
+  const further = JSON.stringify(noted === undefined ? transcript : transcript.slice(noted.count));
+  const first = noted === undefined ? null : { memory: noted.memory, bytes: noted.bytes };
+  return { ...rest, order, settled: first, further };
 }
 
 /** Restores the turn. */
-export function unpackJob({ order, transcript: text, ...rest }: WireJob): TurnJob {
+export function unpackJob({ order, settled: first, further, ...rest }: WireJob): TurnJob {
   let parsed: readonly TranscriptEntry[] | null = null;
   return {
     ...rest,
     order: {
       ...order,
       get transcript() {
-        parsed ??= JSON.parse(text) as TranscriptEntry[];
+        parsed ??= [
+          ...(first === null ? [] : (JSON.parse(`[${textOf(first)}]`) as TranscriptEntry[])),
+          ...(JSON.parse(further) as TranscriptEntry[]),
+        ];
         return parsed;
       },
     },

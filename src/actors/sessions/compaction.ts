@@ -86,10 +86,14 @@ export function createCompaction(ports: CompactionPorts): Compaction {
   const views = createTranscriptsSoFar();
   let waiting = 0;
 
-  async function read(sessionId: string, but: string): Promise<Past & { readonly full: boolean }> {
+  async function read(
+    sessionId: string,
+    but: string,
+    ownFrom = 0,
+  ): Promise<Past & { readonly full: boolean }> {
     const { mark, lines } = await tails.read(sessionId);
     const full = lines.length >= limits.transcriptLinesMax;
-    return { mark, lines: lines.filter(({ turnId }) => turnId !== but), full };
+    return { mark, lines: without(lines, but, ownFrom), full };
   }
 
   const entries = ({ mark, lines }: Past, view: TranscriptView) =>
@@ -170,7 +174,7 @@ export function createCompaction(ports: CompactionPorts): Compaction {
   async function remember(what: Remembering, signal: AbortSignal) {
     const { turn, session } = what;
     await summedUp(turn.conv);
-    const past = await read(session.sessionId, turn.turnId);
+    const past = await read(session.sessionId, turn.turnId, what.ownFrom);
     const capacity = capacityFor(what, ports.config());
     const soFar = views.of(session.sessionId, past, what.named, what.authors);
     const view = { named: soFar.named };
@@ -249,6 +253,17 @@ function keep(
   while (verbatim > 0 && verbatim < lines.length && sameTurn(lines, lines.length - verbatim))
     verbatim -= 1;
   return verbatim;
+}
+
+/** The lines but those of a turn, which has none below number `ownFrom`. */
+function without(
+  lines: readonly TranscriptLine[],
+  turn: string,
+  ownFrom: number,
+): readonly TranscriptLine[] {
+  let own = lines.length;
+  while (own > 0 && (lines[own - 1] as TranscriptLine).id >= ownFrom) own -= 1;
+  return [...lines.slice(0, own), ...lines.slice(own).filter(({ turnId }) => turnId !== turn)];
 }
 
 const sameTurn = (lines: readonly TranscriptLine[], at: number) =>

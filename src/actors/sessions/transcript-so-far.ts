@@ -8,7 +8,7 @@ import { limits } from "../../domain/limits.ts";
 import type { TranscriptEntry } from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
 import { noteText } from "../protocol/batch-encoding.ts";
-import { bytesOfText } from "../util/cache-size.ts";
+import { SharedText } from "../util/shared-text.ts";
 import type { Past } from "./transcript-cache.ts";
 import { appendLines, estimateEntries, type Joining, unsentIn } from "./transcript-view.ts";
 
@@ -38,8 +38,8 @@ interface Kept {
   /** Entries that no further line can change: how many, their tokens, and their text. */
   settled: number;
   tokens: number;
-  text: string;
-  /** Bytes of memory. */
+  readonly text: SharedText;
+  /** Bytes of memory beside that of the text. */
   bytes: number;
 }
 
@@ -53,7 +53,7 @@ export function createTranscriptsSoFar(
 ): TranscriptsSoFar {
   const known = new LRUCache<string, Kept>({
     maxSize: bytesMax,
-    sizeCalculation: ({ bytes }) => bytes,
+    sizeCalculation: ({ bytes, text }) => bytes + text.size,
   });
 
   return {
@@ -69,7 +69,7 @@ export function createTranscriptsSoFar(
       // The cache only weighs a new object again.
       known.set(sessionId, { ...kept });
       const entries = [...kept.joining.entries];
-      noteText(entries, kept.settled, kept.text);
+      noteText(entries, kept.settled, kept.text.part);
       const tokens = kept.tokens + estimateEntries(entries.slice(kept.settled));
       return { entries, tokens, named: isNamed };
     },
@@ -87,7 +87,7 @@ function begin({ mark, lines }: Past, named: boolean): Kept {
     last: undefined,
     settled: 0,
     tokens: 0,
-    text: "",
+    text: new SharedText(),
     bytes: keptBytes,
   };
   if (mark !== null) appendLines(kept.joining, [mark], { named });
@@ -109,11 +109,12 @@ function extend(kept: Kept, { lines }: Past): void {
   kept.lines = lines.length;
   kept.last = lines.at(-1);
   // The last entry is joined by the next line of its side.
+  let text = "";
   for (; kept.settled < joining.entries.length - 1; kept.settled += 1) {
     const entry = joining.entries[kept.settled] as TranscriptEntry;
     kept.tokens += estimateEntries([entry]);
-    const text = `${kept.settled === 0 ? "" : ","}${JSON.stringify(entry)}`;
-    kept.text += text;
-    kept.bytes += bytesOfText(text) + entryBytes;
+    text += `${kept.settled === 0 ? "" : ","}${JSON.stringify(entry)}`;
+    kept.bytes += entryBytes;
   }
+  kept.text.append(text);
 }

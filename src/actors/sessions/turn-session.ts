@@ -27,12 +27,19 @@ export interface Remembering {
   readonly named: boolean;
   /** Author ids of its own messages. */
   readonly authors: readonly string[];
+  /** Its own lines have this number or a higher one. */
+  readonly ownFrom: number;
+}
+
+/** The session of a turn that was entered. */
+export interface Entered extends Pick<Remembering, "ownFrom"> {
+  readonly session: SessionRow;
 }
 
 /** The session operations of composing a turn. */
 export interface TurnSessions {
   /** Returns the turn's session after writing its messages. */
-  enter(turn: OrderedTurn, messages: readonly MessageLine[]): Promise<SessionRow>;
+  enter(turn: OrderedTurn, messages: readonly MessageLine[]): Promise<Entered>;
   /** The earlier transcript, within the agent's capacity. */
   remember(what: Remembering, signal: AbortSignal): Promise<readonly TranscriptEntry[]>;
 }
@@ -49,15 +56,15 @@ export async function enterSession(
   { journal, sessions, projection }: EnterPorts,
   turn: OrderedTurn,
   messages: readonly MessageLine[],
-): Promise<SessionRow> {
+): Promise<Entered> {
   const { session, noted } = await sessions.forTurn(turn);
-  if (noted) return session;
+  if (noted) return { session, ownFrom: 0 };
   const { conv, agentId } = turn;
   const lines = messageLines(sessions, session.sessionId, turn, messages);
   const rows = lines.map((line): StoreWrite => ({ kind: "transcript", conv, line }));
   await journal.keep(rows, "ordered");
   await projection.write(lines.map((line) => ({ agentId, line })));
-  return session;
+  return { session, ownFrom: lines[0]?.id ?? 0 };
 }
 
 export const heartbeatNote = "heartbeat";

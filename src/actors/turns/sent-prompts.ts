@@ -8,6 +8,7 @@ import { limits } from "../../domain/limits.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 import { redactSecrets } from "../../domain/redact-secrets.ts";
 import type { TurnRun } from "../../machines/events/effects.ts";
+import { sizeOfTexts } from "../protocol/batch-encoding.ts";
 import type { TurnRequest } from "../protocol/host-protocol.ts";
 import type { SentPrompt } from "../protocol/why.ts";
 
@@ -17,9 +18,9 @@ export interface SentPrompts {
   of(messageId: string): readonly SentPrompt[];
 }
 
-/** UTF-16 units. */
+/** UTF-16 units, or a little more. */
 const sizeOf = ({ system, prompt, transcript }: SentPrompt): number =>
-  1 + transcript.reduce((sum, { text }) => sum + text.length, system.length + prompt.length);
+  1 + system.length + prompt.length + sizeOfTexts(transcript);
 
 export function createSentPrompts(
   clock: Pick<Clock, "now">,

@@ -120,7 +120,7 @@ export async function composeTurn(
   const messagesText = batch.map(ownText).join("\n");
   const { sessionAt = seq } = effect;
   const ordered = { conv, key, agentId: agent.id, turnId, seq: sessionAt, at };
-  const session = await sessions.enter(ordered, [...promptLines(asked), ...spoken]);
+  const { session, ownFrom } = await sessions.enter(ordered, [...promptLines(asked), ...spoken]);
   const fence = ports.ids.next(`fence|${turnId}`);
   const prompt = effect.heartbeat
     ? composeHeartbeat({ instructions, at, fence })
@@ -141,7 +141,7 @@ export async function composeTurn(
   const before = withDefaults(session.settings, agent);
   const levels = batch.reduce((all, message) => withLevels(all, message.levels), before);
   const authors = batch.map(({ author }) => author.id);
-  const past = { turn: ordered, cfg, session, system, prompt, named, authors };
+  const past = { turn: ordered, cfg, session, system, prompt, named, authors, ownFrom };
   return {
     conv,
     key,

@@ -1,7 +1,8 @@
 /** What the caches of transcripts count is what they hold in memory. */
+import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createTranscriptCache } from "../../../src/actors/sessions/transcript-cache.ts";
 import { createTranscriptsSoFar } from "../../../src/actors/sessions/transcript-so-far.ts";
 import { openTemporaryStore } from "../../../src/adapters/stores/sqlite-store.ts";
@@ -9,9 +10,24 @@ import type { TranscriptLine } from "../../../src/domain/session.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
-const held = () => {
+/** Memory that threads share is counted by no heap. */
+const shared: WeakRef<SharedArrayBuffer>[] = [];
+vi.stubGlobal(
+  "SharedArrayBuffer",
+  new Proxy(SharedArrayBuffer, {
+    construct(made, given) {
+      const memory = Reflect.construct(made, given) as SharedArrayBuffer;
+      shared.push(new WeakRef(memory));
+      return memory;
+    },
+  }),
+);
+const held = async () => {
+  // A reference that was made or read in this turn of the event loop keeps its memory.
+  await setImmediate();
   collectGarbage();
-  return process.memoryUsage().heapUsed;
+  const inHeap = process.memoryUsage().heapUsed;
+  return shared.reduce((sum, one) => sum + (one.deref()?.byteLength ?? 0), inHeap);
 };
 
 const [sessions, linesEach, bytesMax] = [30, 250, 2_000_000];
@@ -39,14 +55,14 @@ async function filled(letter: string) {
 
 test.each(["x", "ж"])("as lines, and as agents see them, where people write %s", async (letter) => {
   const store = await filled(letter);
-  const empty = held();
+  const empty = await held();
   const lines = createTranscriptCache(store, bytesMax);
   for (const sessionId of everywhere) await lines.read(sessionId);
-  const withLines = held();
+  const withLines = await held();
   const soFar = createTranscriptsSoFar(bytesMax);
   for (const sessionId of everywhere)
     soFar.of(sessionId, await lines.read(sessionId), false, ["u0", "u1"]);
-  const withBoth = held();
+  const withBoth = await held();
   // More than fits was read, so both are full; a session that goes makes place for the next.
   expect((withLines - empty) / bytesMax).toBeGreaterThan(0.6);
   expect((withLines - empty) / bytesMax).toBeLessThan(1.6);
