@@ -39,7 +39,7 @@ function endsSentence(text: string, end: number, marks: ReadonlySet<string>): bo
   let index = end - 1;
   const last = Math.max(0, end - closersMax);
   while (index >= last && closers.has(text[index] as string)) index -= 1;
-  return index >= 0 && marks.has(text[index] as string);
+  return marks.has(text[index] as string);
 }
 
 interface Run {
@@ -53,7 +53,7 @@ function breakOfRun(text: string, end: number): Run {
   let start = end;
   let newlines = 0;
   let lastNewline = -1;
-  while (start > 0 && isSpace(text[start - 1])) {
+  while (isSpace(text[start - 1])) {
     start -= 1;
     if (text[start] === "\n") {
       newlines += 1;
@@ -87,8 +87,8 @@ function isWideEnd(text: string, position: number): boolean {
 }
 
 /**
- * The best place to cut, from `to` back to `from`, outside the holes (in order), or null. `prefer`
- * is the kind looked for first; stronger kinds count as it. `isOpen` refuses single positions. One
+ * The best place to cut, from `to` back to `from`, which is 1 at least, outside the holes (in order), or
+ * null. `prefer` is the kind looked for first; stronger kinds count as it. `isOpen` refuses single positions. One
  * pass, whatever the text.
  */
 export function bestBreak(
@@ -103,13 +103,13 @@ export function bestBreak(
   const strongest = kinds.indexOf(prefer);
   let last = holes.length - 1;
   const note = (kind: BreakKind, position: number) => {
-    const counted = kinds.indexOf(kind) < strongest ? prefer : kind;
-    if (position < from || position === 0 || best[counted] !== undefined) return;
+    const counted = kinds[Math.max(kinds.indexOf(kind), strongest)] as BreakKind;
+    if (position < from || best[counted] !== undefined) return;
     if (holeAround(holes, last, position) !== null || continues(text, position)) return;
     if (isOpen(position)) best[counted] = position;
   };
   let position = to;
-  while (position >= from && position > 0 && best[prefer] === undefined) {
+  while (position >= from && best[prefer] === undefined) {
     while (last >= 0 && (holes[last] as Hole)[0] >= position) last -= 1;
     const hole = holeAround(holes, last, position);
     if (hole !== null) position = hole;
@@ -122,7 +122,7 @@ export function bestBreak(
       position -= 1;
     }
   }
-  const found = kinds.slice(strongest).find((kind) => best[kind] !== undefined);
+  const found = kinds.find((kind) => best[kind] !== undefined);
   return found === undefined ? null : (best[found] as number);
 }
 
@@ -132,10 +132,8 @@ export function bestBreak(
  */
 export function hardCut(text: string, at: number): number {
   const window = text.slice(0, at + 2);
-  const start = segmenter.segment(window).containing(at)?.index;
-  if (start !== undefined && start > 0) return start;
-  const unit = text.charCodeAt(at);
-  const low = unit >= 0xdc00 && unit <= 0xdfff;
-  const previous = text.charCodeAt(at - 1);
-  return low && previous >= 0xd800 && previous <= 0xdbff ? at - 1 : at;
+  const start = segmenter.segment(window).containing(at)?.index ?? 0;
+  if (start > 0) return start;
+  const isWithinPair = (text.codePointAt(at - 1) ?? 0) > 0xffff;
+  return isWithinPair ? at - 1 : at;
 }

@@ -84,8 +84,7 @@ export function nextCut(text: string, ended: boolean, state: CutState, options: 
     if (cut !== null) return { kind: "cut", fence: null, ...cut };
     return cutAt(outside ?? hardCut(view, room));
   }
-  const opened = state.open !== null;
-  return cutCode(view, ended, spanning, { low, blank, room, max, opened, length: text.length });
+  return cutCode(view, ended, spanning, { blank, room, max, length: text.length });
 }
 
 /** Between paragraphs, in a text without HTML and definitions of links, which reach farther. */
@@ -122,33 +121,26 @@ function leadingSpace(text: string, to: number): number {
 }
 
 interface CodeRoom {
-  readonly low: number;
   /** Units of whitespace at the start: no block is made of them alone. */
   readonly blank: number;
   readonly room: number;
   readonly max: number;
-  /** The text starts inside code. */
-  readonly opened: boolean;
   /** All that is known, beyond what is looked at. */
   readonly length: number;
 }
 
 function cutCode(text: string, ended: boolean, span: FenceSpan, given: CodeRoom): Cut {
   const { fence, start } = span;
-  const { low, room, max } = given;
-  const continued = given.opened && start === 0 && span.contentStart === 0;
-  const before = continued ? "" : text.slice(0, start).trim();
-  if (before !== "") {
+  const { room, max } = given;
+  if (text.slice(0, start).trim() !== "") {
     if (span.end === null && !ended && given.length < start + max + ahead)
       return wait(start + max + ahead);
     if ((span.end ?? given.length) - start <= max) return cutAt(start);
   }
   const roomInside = room - fence.closes.length - 1;
-  const first = Math.max(continued ? 1 : span.contentStart + 1, given.blank + 1);
-  const line = lastLineBreak(text, roomInside, Math.max(low, first), span.closeStart);
+  const first = Math.max(span.contentStart, given.blank) + 1;
+  const line = lastLineBreak(text, roomInside, first, span.closeStart);
   if (line !== null) return cutAt(line, fence);
-  const earlier = lastLineBreak(text, roomInside, first, span.closeStart);
-  if (earlier !== null) return cutAt(earlier, fence);
   // A closing line longer than the room closes by its first characters; its rest is plain text.
   const closing = span.closeStart ?? room;
   if (closing + fence.length + 3 < room) return cutAt(room);
@@ -156,7 +148,7 @@ function cutCode(text: string, ended: boolean, span: FenceSpan, given: CodeRoom)
   return cutAt(hardCut(text, roomInside), fence);
 }
 
-/** The last start of a line from `to` back to `from`; not that of the closing line. */
+/** The last start of a line from `to` back to `from`, which is 1 at least; not that of the closing line. */
 function lastLineBreak(
   text: string,
   to: number,
@@ -164,6 +156,6 @@ function lastLineBreak(
   closeStart: number | null,
 ): number | null {
   let newline = text.lastIndexOf("\n", to - 1);
-  if (newline > 0 && newline + 1 === closeStart) newline = text.lastIndexOf("\n", newline - 1);
-  return newline >= 0 && newline + 1 >= from ? newline + 1 : null;
+  if (newline + 1 === closeStart) newline = text.lastIndexOf("\n", newline - 1);
+  return newline + 1 >= from ? newline + 1 : null;
 }

@@ -77,8 +77,7 @@ function insideSpanUpTo(
   if (isCut || opens.length + closes.length > max / 4) return null;
   if (end + closes.length > room) {
     // The span that is open here ends at the room's edge, so its marks were not counted.
-    const left = room - closes.length;
-    return left < capacity ? insideSpanUpTo(left, text, seams, options) : null;
+    return insideSpanUpTo(room - closes.length, text, seams, options);
   }
   let next = at;
   while (isSpace(text[next])) next += 1;

@@ -43,6 +43,7 @@ describe("the best break", () => {
     ['a。"b c', "paragraph", 'a。"'],
     ["a. \u0301b c", "sentence", "a. \u0301b "],
     ["a \u0301b", "paragraph", null],
+    ["a \u0300b", "paragraph", null],
     ["a\r\nb", "paragraph", "a\r\n"],
     ["a\u00a0b", "paragraph", "a\u00a0"],
     [" a", "paragraph", " "],
@@ -56,6 +57,9 @@ describe("the best break", () => {
     expect(cut("a b c d", "paragraph", { from: 4, to: 5 })).toBe("a b ");
     expect(cut("a\n\nb c", "paragraph", { from: 4 })).toBe("a\n\nb ");
     expect(cut("a. b", "paragraph", { to: 3 })).toBe("a. ");
+    expect(cut("a。」b", "sentence", { to: 2 })).toBeNull();
+    expect(cut("a。b", "sentence", { to: 2 })).toBe("a。");
+    expect(cut("a。", "sentence")).toBe("a。");
   });
 
   test("lies not between a carriage return and its newline, nor before the bounds", () => {
@@ -113,6 +117,8 @@ test("a hard cut splits no character, and failing that no pair", () => {
   const tower = `a${"\u0301".repeat(9)}`;
   expect(hardCut(tower, 5)).toBe(5);
   expect(hardCut("😀", 1)).toBe(0);
+  for (const first of ["\u{10000}", "\u{10ffff}"]) expect(hardCut(first, 1)).toBe(0);
+  expect(hardCut("\uffff\u0301\u0301", 2)).toBe(2);
   expect(hardCut("😀\u0301\u0301", 3)).toBe(3);
 });
 

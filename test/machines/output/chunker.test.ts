@@ -331,6 +331,31 @@ describe("the ends of an answer", () => {
     expect(blocks.at(-1)?.final).toBe(true);
   });
 
+  test("whitespace behind the last block stays with it as far as there is room, and counts", () => {
+    const chunker = createChunker(given);
+    const text = `${"a".repeat(40)}\n\n${" ".repeat(30)}`;
+    const blocks = [...chunker.push(text), ...chunker.flush()];
+    expect(blocks).toEqual([
+      { text: text.slice(0, 60), from: 0, to: 60, opens: "", closes: "", final: true },
+    ]);
+    chunker.push("second");
+    expect(chunker.flush()[0]?.from).toBe(text.length);
+  });
+
+  test("code that the last block has to close is followed by nothing", () => {
+    const text = `\`\`\`\n${"tea\n".repeat(12)}${"\n".repeat(40)}`;
+    const blocks = chunk(text, given);
+    expect(blocks.map(({ closes }) => closes)).toEqual(["```"]);
+    expect(blocks[0]?.text).toBe(`${text.slice(0, 56)}\`\`\``);
+  });
+
+  test("a block of under 16 units is refused, as no fence fits into it", () => {
+    expect(() => createChunker({ maxChars: 15 })).toThrow(
+      "Cannot chunk as maxChars must be 16 or more: received 15",
+    );
+    expect(chunk("tea", { maxChars: 16 })).toHaveLength(1);
+  });
+
   test("equal code twice is two blocks", () => {
     const one = lines("```", "same", "```", "");
     const blocks = chunk(one.repeat(6), { minChars: 1, maxChars: 16 });
