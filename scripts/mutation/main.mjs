@@ -1,9 +1,7 @@
 // `npm run mutation [-- --folder engagement ...]`: changes src/machines in small ways, one at a time, and
 // counts how many of them some test notices. Exits with 1 below 85%, with 2 for a wrong argument.
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { commandLine } from "../command-line.mjs";
-import { root } from "../prepare.mjs";
+import { machineFiles as all } from "./record.mjs";
 
 const help = `Usage: npm run mutation [-- --folder X ...] [--file X ...] [--next N] [--quick] [--survivors] [--record]
 
@@ -27,11 +25,6 @@ const options = /** @type {const} */ ({
   record: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
 });
-
-const machines = join(root, "src", "machines");
-const all = readdirSync(machines, { recursive: true })
-  .filter((name) => name.endsWith(".ts"))
-  .toSorted();
 
 /** The arguments, and the files they name. */
 function check(values) {

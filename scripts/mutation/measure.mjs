@@ -1,15 +1,12 @@
 // What `npm run mutation` does: which files it measures, their scores, and the record in
 // test/mutation.json, by which a run of a part answers for the whole.
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { Stryker } from "@stryker-mutator/core";
 import { root } from "../prepare.mjs";
+import { digest, readRecord, score, sum, wanted, writeRecord } from "./record.mjs";
 
 const machines = join(root, "src", "machines");
-const recordFile = join(root, "test", "mutation.json");
-/** Below this share of noticed changes, in percent, the run fails. */
-const wanted = 85;
 
 /** Tests that play so much that one mutant would take minutes; the others say the same in less. */
 const tooLong = [
@@ -25,15 +22,6 @@ const tests = ["test/machines", "test/testing"]
   .filter((name) => name.endsWith(".test.ts") && !tooLong.includes(name))
   .toSorted();
 
-const digest = (file) =>
-  createHash("sha256")
-    .update(readFileSync(join(machines, file)))
-    .digest("hex")
-    .slice(0, 16);
-
-/** By file: what was measured, and of which text. */
-const readRecord = () => JSON.parse(readFileSync(recordFile, "utf8"));
-
 /** Files whose text is not the one that was measured, then the others, each from where the day says. */
 function inTurn(files, count, record) {
   const day = Math.floor(Date.now() / 86_400_000);
@@ -45,14 +33,6 @@ function inTurn(files, count, record) {
   const current = files.filter((file) => !isStale(file));
   return [...turned(files.filter(isStale)), ...turned(current)].slice(0, count);
 }
-
-const score = ({ noticed, missed }) =>
-  noticed + missed === 0 ? 100 : (100 * noticed) / (noticed + missed);
-
-const sum = (parts) => ({
-  noticed: parts.reduce((all, { noticed }) => all + noticed, 0),
-  missed: parts.reduce((all, { missed }) => all + missed, 0),
-});
 
 function printScores(measured) {
   const folders = new Map(Object.keys(measured).map((file) => [dirname(file), []]));
@@ -130,10 +110,11 @@ export async function measure({ files: named, next, quick, survivors, record: is
   if (survivors)
     printSurvivors(results.filter(({ status }) => ["Survived", "NoCoverage"].includes(status)));
   printScores(measured);
+  // Read again, as another run may have recorded other files meanwhile.
   const whole = Object.fromEntries(
-    Object.entries({ ...record, ...measured }).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    Object.entries({ ...readRecord(), ...measured }).toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
-  if (isRecorded) writeFileSync(recordFile, `${JSON.stringify(whole, null, 2)}\n`);
+  if (isRecorded) writeRecord(whole);
   // In turn, a file that nobody has recorded yet is only shown: who changed something else did not choose it.
   const isCounted = (file) => next === undefined || isRecorded || file in record;
   const total = sum(

@@ -30,9 +30,11 @@ function ended(modules, errors) {
   return new Error(`Vitest ended: ${all.map(({ message, stack }) => stack ?? message).join("; ")}`);
 }
 
-/** Whether a test is of this folder of src/machines; the charts have theirs with the conversation. */
+/** Whether a test is of this folder of src/machines; the charts have theirs beside it, and with the conversation. */
 const isOf = (id, folder) =>
-  id.startsWith(`test/machines/${folder === "machines" ? "conversation" : folder}/`);
+  folder === "machines"
+    ? /^test\/machines\/(?:conversation\/|[^/]+\.test\.ts)/u.test(id)
+    : id.startsWith(`test/machines/${folder}/`);
 
 class Runner {
   /** What each test took without a mutant, in ms: kept, as later processes and runs want it, too. */
@@ -145,7 +147,7 @@ class Runner {
   /** The tests that cover the mutant: of its file first, then of its folder, the quickest first. */
   #inOrder(ids, fileName) {
     const folder = basename(dirname(fileName));
-    const file = basename(fileName, ".ts");
+    const file = basename(fileName, ".ts").replace(/\.machine$/u, "");
     const rank = (id) => (id.includes(`/${file}.test.ts`) ? 0 : isOf(id, folder) ? 1 : 2);
     const ms = (id) => this.#times.get(id) ?? 0;
     return ids

@@ -53,17 +53,28 @@ property([fc.array(fc.constantFrom(...events), { maxLength: 40, size: "max" })])
   },
 );
 
+/** As many doubts as no row had before: nobody has asked for such a row, so no answer is kept of it. */
+let doubted = 1_000;
+const doubts = () => ++doubted;
+
 test("a call that was withheld leaves the row as it was", () => {
-  for (const state of ["pending", "waiting"] as const) {
-    const row: DeliveryState = { state, attempts: state === "pending" ? 0 : 2, doubts: 1 };
+  for (const attempts of [0, 1, 2]) {
+    const state = attempts === 0 ? "pending" : "waiting";
+    const row: DeliveryState = { state, attempts, doubts: doubts() };
     expect(nextDelivery(nextDelivery(row, { type: "send" }), { type: "withhold" })).toEqual(row);
   }
 });
 
 test("the calls of the platform are counted, and the last one allowed ends it", () => {
-  const row: DeliveryState = { state: "waiting", attempts: limits.sendAttemptsMax - 1, doubts: 2 };
+  const max = limits.sendAttemptsMax;
+  const row: DeliveryState = { state: "waiting", attempts: max - 1, doubts: doubts() };
   const sending = nextDelivery(row, { type: "send" });
-  expect(sending).toEqual({ state: "sending", attempts: limits.sendAttemptsMax, doubts: 2 });
+  expect(sending).toEqual({ ...row, state: "sending", attempts: max });
   expect(nextDelivery(sending, { type: "defer" }).state).toBe("dead");
-  expect(nextDelivery(sending, { type: "doubt" })).toMatchObject({ state: "in-doubt", doubts: 3 });
+  const earlier = nextDelivery({ ...row, attempts: max - 2, doubts: doubts() }, { type: "send" });
+  expect(nextDelivery(earlier, { type: "defer" })).toEqual({ ...earlier, state: "waiting" });
+  expect(nextDelivery(sending, { type: "doubt" })).toMatchObject({
+    state: "in-doubt",
+    doubts: row.doubts + 1,
+  });
 });
