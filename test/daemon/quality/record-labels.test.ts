@@ -2,7 +2,6 @@
  * `earshot record --labels`: a real room with labels by hand becomes a labelled room that
  * `earshot eval` measures, and both say the same.
  */
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -13,7 +12,7 @@ import { labelledText } from "../../../src/daemon/replay/recording.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import type { Expected } from "../../../src/domain/decision.ts";
 import { parseLabelledRooms } from "../../../src/testing/labelled-rooms.ts";
-import { builtMain } from "../../support/built/files.ts";
+import { runCommand } from "../../support/built/command.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { startSmallServer } from "../../support/daemon/small-server.ts";
 import { World } from "../../support/runtime/world.ts";
@@ -95,14 +94,8 @@ describe("record --labels", () => {
     await store.close();
   });
 
-  function earshot(...args: readonly string[]) {
-    const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
-    return new Promise<{ code: number; out: string; err: string }>((done) => {
-      execFile(process.execPath, [builtMain, ...args], { env }, (error, out, err) =>
-        done({ code: typeof error?.code === "number" ? error.code : 0, out, err }),
-      );
-    });
-  }
+  const earshot = (...args: readonly string[]) =>
+    runCommand(args, { env: { HOME: stateDir, NO_COLOR: "1" } });
   const record = (...args: readonly string[]) =>
     earshot("record", "--labels", "--state-dir", stateDir, ...args);
   const from = () => new Date(since).toISOString();

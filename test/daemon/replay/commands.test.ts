@@ -1,5 +1,4 @@
 /** `earshot replay` and `earshot why` as a person and a program call them. */
-import { execFile } from "node:child_process";
 import {
   fdatasyncSync,
   mkdtempSync,
@@ -22,6 +21,7 @@ import { simulate } from "../../../src/daemon/replay/simulate.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
+import { runCommand } from "../../support/built/command.ts";
 import { builtFile } from "../../support/built/files.ts";
 import { expectedOf, playRoom, printed, roomLines } from "../../support/replay/replay.ts";
 
@@ -39,23 +39,8 @@ const file = (name: string, text: string) => {
   return path;
 };
 
-interface Result {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-function earshot(args: readonly string[], input = ""): Promise<Result> {
-  return new Promise((done) => {
-    const child = execFile(
-      process.execPath,
-      [program, ...args],
-      { env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined } },
-      (error, out, err) =>
-        done({ code: typeof error?.code === "number" ? error.code : 0, out, err }),
-    );
-    child.stdin?.end(input);
-  });
-}
+const earshot = (args: readonly string[], input = "") =>
+  runCommand(args, { program, env: { HOME: folder, NO_COLOR: "1" }, input });
 const slow = 120_000;
 
 describe("earshot replay", () => {

@@ -1,5 +1,4 @@
 /** `earshot record` and `earshot replay --against` as a person and a program call them. */
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -9,6 +8,7 @@ import { momentOf } from "../../../src/daemon/cli/lib/moment.ts";
 import { recordingText, redacted } from "../../../src/daemon/replay/recording.ts";
 import { simulateScenario } from "../../../src/daemon/replay/simulate.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
+import { runCommand } from "../../support/built/command.ts";
 import { builtFile } from "../../support/built/files.ts";
 import { startSmallServer } from "../../support/daemon/small-server.ts";
 import { play, playRoom, roomLines, sends, verdicts } from "../../support/replay/replay.ts";
@@ -26,27 +26,8 @@ const file = (name: string, text: string) => {
 };
 const slow = 60_000;
 
-interface Result {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-function earshot(...args: readonly string[]): Promise<Result> {
-  return new Promise((done) => {
-    const command = [program, ...args];
-    execFile(
-      process.execPath,
-      command,
-      { env: { ...process.env, FORCE_COLOR: "0" } },
-      (error, out, err) =>
-        done({
-          code: typeof error?.code === "number" ? error.code : error === null ? 0 : 1,
-          out,
-          err,
-        }),
-    );
-  });
-}
+const earshot = (...args: readonly string[]) =>
+  runCommand(args, { program, env: { HOME: folder, FORCE_COLOR: "0" } });
 
 const parsed = (text: string) =>
   text

@@ -5,9 +5,11 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SearchAnswer } from "../../../src/daemon/api-types/search.ts";
 import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
+import { runCommand } from "../../support/built/command.ts";
 import { builtMain } from "../../support/built/files.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { call, roomKey, say, writeRoomConfig } from "../../support/daemon/room-daemon.ts";
@@ -33,17 +35,10 @@ async function search(query: string): Promise<SearchAnswer> {
 const ids = async (query: string) => (await search(query)).found.map(({ id }) => id);
 const soon = <Found>(read: () => Promise<Found>) => expect.poll(read, { timeout: 60_000 });
 
-function find(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const own = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir, ...env };
-  // The daemon runs in this process and has to answer meanwhile.
-  return new Promise<{ status: number | null; stdout: string; stderr: string }>((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [builtMain, "find", ...args],
-      { env: own },
-      (_, stdout, stderr) => resolve({ status: child.exitCode, stdout, stderr }),
-    );
-  });
+const env = { HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
+async function find(...args: readonly string[]) {
+  const { code, out, err } = await runCommand(["find", ...args], { env });
+  return { status: code, stdout: out, stderr: err };
 }
 
 test("the API finds by text and facts, with the found words and a cursor", async () => {
@@ -82,25 +77,28 @@ test("the API wants the token", async () => {
 
 test("earshot find prints what it finds, marked where there are colours; 1: nothing", async () => {
   await soon(() => ids("text=soup")).toHaveLength(2);
-  const plain = await find(["soup"], { NO_COLOR: "1" });
+  const plain = await find("soup");
   expect(plain).toMatchObject({ status: 0, stderr: "" });
   expect(plain.stdout).toMatch(/Bo {2}in #release-room {2}observe by /u);
   expect(plain.stdout).toContain("soups ␛[2J are fine");
   expect(plain.stdout).not.toContain("\u001b");
-  const coloured = await find(["soup"], { FORCE_COLOR: "1" });
+  // In a process of its own: whether there are colours is found out once in each.
+  const coloured = await promisify(execFile)(process.execPath, [builtMain, "find", "soup"], {
+    env: { ...env, PATH: process.env.PATH, FORCE_COLOR: "1" },
+  });
   expect(coloured.stdout).toContain("\u001b[33msoup");
-  expect(await find(["nobody said that"])).toMatchObject({
+  expect(await find("nobody said that")).toMatchObject({
     status: 1,
     stdout: "",
     stderr: "No matching messages.\n",
   });
-  const json = JSON.parse((await find(["--author", "cy", "--since", "1h", "--json"])).stdout);
+  const json = JSON.parse((await find("--author", "cy", "--since", "1h", "--json")).stdout);
   expect(json.found).toMatchObject([{ id: "m3" }]);
-  const page = await find(["--limit", "1", "--room", roomKey]);
+  const page = await find("--limit", "1", "--room", roomKey);
   expect(page.stdout).toMatch(/More results: add --before \d+/u);
   const [, before = ""] = /--before (\d+)/u.exec(page.stdout) ?? [];
-  expect((await find(["--limit", "1", "--before", before])).stdout).toContain("#m2");
-  expect((await find(["--", "soup", "-cold"])).stdout).not.toContain("#m1");
+  expect((await find("--limit", "1", "--before", before)).stdout).toContain("#m2");
+  expect((await find("--", "soup", "-cold")).stdout).not.toContain("#m1");
 });
 
 test.each([
@@ -110,7 +108,7 @@ test.each([
   [["--limit", "-1"], "--limit"],
   [["--room", "kitchen"], "not a session key"],
 ])("earshot find %j is a usage error", async (args, says) => {
-  const { status, stderr } = await find(args);
+  const { status, stderr } = await find(...args);
   expect(status).toBe(2);
   expect(stderr).toContain(says);
 });
@@ -123,7 +121,7 @@ test("off deletes the index, on builds it again from the journal", async () => {
   writeFileSync(file, JSON.stringify(off), { mode: 0o600 });
   await soon(async () => (await search("text=soup")).index.state).toBe("off");
   expect(existsSync(indexFile)).toBe(false);
-  expect(await find(["soup"])).toMatchObject({ status: 2 });
+  expect(await find("soup")).toMatchObject({ status: 2 });
   await say(daemon, "m4", "ann", "soup again", { mentions: ["bo"] });
   expect(existsSync(indexFile)).toBe(false);
   writeFileSync(file, before, { mode: 0o600 });
@@ -134,8 +132,8 @@ test("what a killed daemon had not indexed is found after the next start, and wi
   await say(daemon, "m5", "ann", "soup for the last time", { mentions: ["bo"] });
   await daemon.stop({ drainMs: 0 });
   runs = false;
-  expect((await find(["last", "time"])).stdout).toContain("#m5");
-  expect(await find(["never"])).toMatchObject({ status: 1 });
+  expect((await find("last", "time")).stdout).toContain("#m5");
+  expect(await find("never")).toMatchObject({ status: 1 });
   daemon = await startDaemon(how);
   runs = true;
   await soon(() => ids("text=soup")).toEqual(["m5", "m4", "m2", "m1"]);

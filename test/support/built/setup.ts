@@ -27,6 +27,7 @@ const cacheDir = join(root, "node_modules", ".cache", "earshot-tests");
 const further = {
   "test/broken-host": "test/support/runtime/broken-host.ts",
   "test/busy-host": "test/support/runtime/busy-host.ts",
+  "test/command-program": "test/support/built/command-program.ts",
   "test/crash-agents": "test/crash/agents.ts",
   "test/crash-child": "test/crash/child.ts",
   "test/daemon-process": "test/support/daemon/daemon-program.ts",

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { callApi, findDaemon } from "../../../src/daemon/cli/lib/api-client.ts";
+import { type CommandResult, runCommand } from "../built/command.ts";
 import { builtMain } from "../built/files.ts";
 import { sampleToken, startTelegramServer, type TelegramServer } from "../servers/telegram.ts";
 import type { Room } from "../servers/telegram-world.ts";
@@ -73,17 +74,11 @@ export class TelegramDaemon {
   }
 
   /** Runs another command of the program beside it. */
-  async run(...args: string[]): Promise<{ code: number; out: string; err: string }> {
-    const child = this.#spawn(...args, "--state-dir", this.stateDir);
-    let [out, err] = ["", ""];
-    child.stdout?.on("data", (data) => {
-      out += String(data);
-    });
-    child.stderr?.on("data", (data) => {
-      err += String(data);
-    });
-    const [code] = (await once(child, "close")) as [number];
-    return { code, out, err };
+  async run(...args: string[]): Promise<CommandResult> {
+    const env = { HOME: this.stateDir, NO_COLOR: "1" };
+    const result = await runCommand([...args, "--state-dir", this.stateDir], { env });
+    this.#keep(result.out + result.err);
+    return result;
   }
 
   async get<Answer>(path: string): Promise<Answer> {
@@ -127,10 +122,12 @@ export class TelegramDaemon {
       stdio: ["ignore", "pipe", "pipe"],
     });
     for (const stream of [child.stdout, child.stderr])
-      stream?.on("data", (data) => {
-        this.#output = (this.#output + String(data)).slice(-20_000);
-      });
+      stream?.on("data", (data) => this.#keep(String(data)));
     return child;
+  }
+
+  #keep(text: string): void {
+    this.#output = (this.#output + text).slice(-20_000);
   }
 
   async end(): Promise<void> {

@@ -1,8 +1,9 @@
 /** `earshot inspect --stately`: the address it prints opens, and says what it will show. */
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Daemon, startDaemon } from "../../../../src/daemon/daemon.ts";
 import { inboundSchema } from "../../../../src/domain/message.ts";
+import { runCommand } from "../../../support/built/command.ts";
 import { builtMain } from "../../../support/built/files.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 
@@ -14,13 +15,7 @@ beforeAll(async () => {
 afterAll(() => daemon.stop());
 
 const run = (...args: readonly string[]) =>
-  new Promise<{ code: number; out: string; err: string }>((done) => {
-    const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
-    const whole = [builtMain, "inspect", ...args];
-    execFile(process.execPath, whole, { env }, (error, out, err) =>
-      done({ code: error === null ? 0 : Number(error.code), out, err }),
-    );
-  });
+  runCommand(["inspect", ...args], { env: { HOME: stateDir, EARSHOT_STATE_DIR: stateDir } });
 
 test("prints the address of the page, and asks for words only when told to", async () => {
   const key = "agent:main:webhook:group:kitchen";

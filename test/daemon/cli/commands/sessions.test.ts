@@ -2,14 +2,13 @@
  * Sessions of a real daemon: the files it leaves, what the commands and the API show of them and
  * change, and that no word of a room reaches a terminal as anything but words.
  */
-import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../../../src/daemon/daemon.ts";
 import { inboundSchema } from "../../../../src/domain/message.ts";
 import type { Session } from "../../../../src/domain/session.ts";
-import { builtMain } from "../../../support/built/files.ts";
+import { runCommand } from "../../../support/built/command.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 
 const key = "agent:main:webhook:group:kitchen";
@@ -54,12 +53,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((done) => setTimeout(done, 20));
 }
 const run = (...args: string[]) =>
-  new Promise<{ code: number; out: string; err: string }>((done) => {
-    const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
-    execFile(process.execPath, [builtMain, ...args], { env }, (error, out, err) =>
-      done({ code: error === null ? 0 : Number(error.code), out, err }),
-    );
-  });
+  runCommand(args, { env: { HOME: stateDir, EARSHOT_STATE_DIR: stateDir } });
 const folder = join(stateDir, "agents", "main", "sessions");
 const fileOf = ({ sessionId }: Session) => join(folder, `${sessionId}.jsonl`);
 
