@@ -116,6 +116,7 @@ export const logTable: readonly LogEvent[] = [
       "engine.undelivered",
       "Events did not reach an active conversation; Restate makes the call again: key, error.",
     ],
+    ["order.failed", "What an operator ordered of a conversation was refused: key, error."],
     [
       "shared.unreachable",
       "What other nodes change of who may speak cannot be read, once until it can be again: error.",

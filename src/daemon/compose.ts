@@ -150,6 +150,7 @@ export function composeServices(ports: ServicePorts): Services {
   const engine = createEngine({
     clock,
     log,
+    ids,
     config,
     channels: registry.channels,
     events,

@@ -52,6 +52,8 @@ const table = {
 
 export type ErrorCode = keyof typeof table;
 
+export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(table, code);
+
 export interface EarshotErrorOptions {
   readonly cause?: unknown;
   /** For `retry`: wait at least this many ms. */

@@ -95,10 +95,11 @@ const ports: RuntimePorts = {
   hostModule: pathToFileURL(join(import.meta.dirname, "crash-agents.js")).href,
   onPoint,
 };
-const { log, events } = ports;
+const { log, events, ids } = ports;
 const engine = createEngine({
   clock,
   log,
+  ids,
   config: () => config,
   channels: new Map(),
   events,

@@ -9,6 +9,7 @@ import { hash52 } from "../../domain/key.ts";
 import type { AccessWrite, CursorWrite, EventRow, EventWrite } from "../../domain/ports/index.ts";
 import type { ConversationEvent, JournalEvent } from "../../machines/events/events.ts";
 import type { HostEntry } from "./host-protocol.ts";
+import type { Speech, SpeechTaken } from "./speech.ts";
 
 /** A conversation's names in the journal. */
 export interface ConversationName {
@@ -44,13 +45,15 @@ export interface AdmittedEvent {
   readonly identity: EventIdentity;
 }
 
-/** What an engine takes from a runtime in front of it. Both throw EarshotError EAR_STORE_FAILED. */
+/** What an engine takes from a runtime in front of it. All throw EarshotError EAR_STORE_FAILED. */
 export interface Forward {
   /**
    * Carries events to their conversations. Resolves, once they are durable, to a number for each; 0: the
    * conversation has it already.
    */
   events(events: readonly NewEvent[]): Promise<readonly number[]>;
+  /** As `Runtime.say`, in a conversation that is stepped elsewhere. `place` has its kind of chat. */
+  say(key: string, speech: Speech & { readonly id: string }): Promise<SpeechTaken | "conflict">;
   /** Stores what all nodes share; resolves once that is durable. */
   shared(writes: readonly (AccessWrite | CursorWrite)[]): Promise<void>;
 }

@@ -37,7 +37,7 @@ import type { AccessStore } from "./access-store.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
 import type { AdmittedEvent, Forward } from "./event-codec.ts";
 import type { AgentJudgeDay } from "./judges.ts";
-import type { RoomOperator } from "./room-actions.ts";
+import type { ConversationOrder, OrderOutcome, RoomOperator } from "./room-actions.ts";
 import type { RuntimeEvents } from "./runtime-events.ts";
 import type { ScheduleOperator, UnsaidEntry } from "./schedules.ts";
 import type { Speech, SpeechTaken } from "./speech.ts";
@@ -273,6 +273,11 @@ export interface Runtime extends RoomOperator {
   ): Promise<IngestOutcome[]>;
   /** Takes events that were admitted elsewhere, in order; a copy is recognised. Resolves when they are stored. */
   deliver(events: readonly AdmittedEvent[]): Promise<void>;
+  /**
+   * Carries out an order for a conversation that this runtime has, once. Resolves when the outcome is
+   * durable; it rejects where nothing can be stored.
+   */
+  carryOut(order: ConversationOrder): Promise<OrderOutcome>;
   /** Simulations: what the judge of a conversation answered when it was recorded. */
   judged(answer: RecordedAnswer): Promise<void>;
   /**
@@ -300,10 +305,13 @@ export interface Runtime extends RoomOperator {
   crashHost(id?: number): Promise<void>;
   resend(outboxId: string): Promise<boolean>;
   drop(outboxId: string): Promise<boolean>;
-  /** Sends a quarantined event to its conversation once more, as if it arrived now. */
-  retryEvent(seq: number): Promise<RetryOutcome>;
+  /**
+   * Sends a quarantined event to its conversation once more, as if it arrived now. `key`: its conversation, where
+   * the caller knows it.
+   */
+  retryEvent(seq: number, key?: string): Promise<RetryOutcome>;
   /** Removes it from the list, not from the journal. False: it is not listed. */
-  dropEvent(seq: number): Promise<boolean>;
+  dropEvent(seq: number, key?: string): Promise<boolean>;
   /** Who may speak besides the people in the config. */
   access(): AccessStore;
   /** The session in use under a key; null where there is none yet. */
@@ -320,11 +328,11 @@ export interface Runtime extends RoomOperator {
   updateSession(key: string, patch: SessionPatch, by?: string): Promise<Session>;
   /**
    * Archives the current session and starts the next; null if there is none to archive, and if it
-   * is not waited for.
+   * is not waited for. `sessionId`: of the next; default: a new one.
    */
   resetSession(
     key: string,
-    how?: { readonly wait?: boolean; readonly by?: string },
+    how?: { readonly wait?: boolean; readonly by?: string; readonly sessionId?: string },
   ): Promise<Session | null>;
   /** Summarises the session so far. Not while a turn runs or waits there. */
   compactSession(key: string): Promise<"done" | "busy" | "empty">;

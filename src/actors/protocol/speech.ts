@@ -22,6 +22,8 @@ export interface Speech {
   readonly replyTo: string | null;
   /** Who wants it, for the agent. */
   readonly by: string;
+  /** Its conversation, where that is known. @default that of the chat */
+  readonly key?: string;
   /** An action on a room: its conversation says it, and the journal has who did it. */
   readonly room?: { readonly key: string; readonly by: string };
 }

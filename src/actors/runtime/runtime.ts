@@ -15,6 +15,7 @@ import { eventLoop, nextTurn } from "../util/scheduling.ts";
 import { isFailing, unlessStoreFails } from "../util/until-failure.ts";
 import { createParts } from "./assembly.ts";
 import { createOperator } from "./operator.ts";
+import { createOrders } from "./orders.ts";
 import type { Parts } from "./parts.ts";
 import { createRoomActions } from "./room-actions.ts";
 import { createSessionOperator } from "./session-operator.ts";
@@ -202,6 +203,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       );
       if (made.length > 0) await journal.append(made, [], "ordered");
     },
+    carryOut: createOrders(ports, opened),
     ...operator,
     access: () => opened().access,
     schedules: () => opened().schedules,

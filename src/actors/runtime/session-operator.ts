@@ -73,12 +73,11 @@ export function createSessionOperator(
 
   async function reset(
     key: string,
-    { wait = true, by }: { readonly wait?: boolean; readonly by?: string } = {},
+    { wait = true, by, sessionId = ids.next() }: Parameters<Operator["resetSession"]>[1] = {},
   ): Promise<Session | null> {
     const { journal, configs, sessions, store } = opened();
     const { conv } = named(key);
     if ((await inUse(key)) === null) return null;
-    const sessionId = ids.next();
     const at = clock.now();
     const made = { operator: true, cuts: true, ...(by === undefined ? {} : { by }) } as const;
     const event = { type: "session.reset", at, sessionId, ...made } as const;

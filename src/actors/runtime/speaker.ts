@@ -103,9 +103,11 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
     checkAccount(place, "Cannot send");
     const kind = await kindOf(place, speech.agentId);
     const route: Route = { ...place, chat: { id: place.chat.id, kind } };
-    const key = speech.room?.key ?? keyOf(route, speech.agentId);
+    const key = speech.key ?? speech.room?.key ?? keyOf(route, speech.agentId);
     const due = dueOf(speech, route);
     const before = await known(id);
+    if (ports.forward !== undefined && (before === null || before.key === key))
+      return ports.forward.say(key, { ...speech, place: route });
     if (before !== null)
       return before.key === key && isSame(before.due, due) ? taken(key, before.due) : "conflict";
     const { journal, configs } = opened();

@@ -16,18 +16,21 @@ import { createRuntime } from "../../actors/runtime/runtime.ts";
 import { openKeptStore } from "../../adapters/stores/sqlite-store.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Verdict } from "../../domain/decision.ts";
-import type { ChannelDefinition, Clock, Log, Store } from "../../domain/ports/index.ts";
+import type { ChannelDefinition, Clock, Ids, Log, Store } from "../../domain/ports/index.ts";
 import { ingressCaller } from "../../engines/restate/calls/ingress-call.ts";
 import { createInbox } from "../../engines/restate/inbox.ts";
 import { openNode, type RestateNode, registerNodes } from "../../engines/restate/node.ts";
 import { createNodeNumbers } from "../../engines/restate/numbers/node-numbers.ts";
+import { createOrders, type Orders } from "../../engines/restate/orders.ts";
 import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
 import { createVerdicts } from "../../engines/restate/verdicts.ts";
 import { refuseOnceOnly } from "./once-only.ts";
+import { createOperated, sayer } from "./orders.ts";
 
 export interface EnginePorts {
   readonly clock: Clock;
   readonly log: Log;
+  readonly ids: Ids;
   readonly config: () => EarshotConfig;
   readonly channels: ReadonlyMap<string, ChannelDefinition>;
   /** Reports of conversations that are active here. */
@@ -40,6 +43,8 @@ export interface EnginePorts {
 
 export interface Engine {
   readonly forward: Forward;
+  /** What is ordered of conversations, wherever they are. */
+  readonly orders: Orders;
   /** How far an account has read, on whichever node. */
   cursor(channel: string, account: string, identity: string): Promise<string | null>;
   /**
@@ -70,6 +75,7 @@ function restateEngine(ports: EnginePorts): Engine {
   const { ingress, admin, host, port, nodes, identityKeys } = config().engine;
   const inbox = createInbox(trimmed(ingress));
   const call = ingressCaller(trimmed(ingress));
+  const orders = createOrders({ clock, ids: ports.ids, call });
   const verdicts = createVerdicts(clock, call);
   ports.events.add(verdicts.listener);
   const shared = createSharedRows({
@@ -101,8 +107,10 @@ function restateEngine(ports: EnginePorts): Engine {
             return isNew ? 1 : 0;
           }),
         ),
+      say: sayer(orders),
       shared: (writes) => shared.store(writes),
     },
+    orders,
     cursor: (...account) => shared.cursor(...account),
     async start(store, front) {
       refuseOnceOnly(config(), ports.channels);
@@ -169,8 +177,10 @@ const trimmed = (url: string) => url.replace(/\/$/u, "");
 /** The daemon's runtime in front of an engine. */
 export function withEngine(ports: RuntimePorts, engine: Engine): Runtime {
   const front = createRuntime({ ...ports, workers: 0, forward: engine.forward });
+  const { store, ids } = ports;
   return {
     ...front,
+    ...createOperated({ orders: engine.orders, ids, store }),
     start: () => engine.start(ports.store, () => front.start()),
     async ingest(channel, account, events, { wait, ...options } = {}) {
       const outcomes = await front.ingest(channel, account, events, options);

@@ -141,8 +141,8 @@ async function carryOut(
     case "gap":
       return forgetGap(need.id);
     case "quarantine":
-      if (action === "drop") return runtime.dropEvent(need.seq);
-      return (await runtime.retryEvent(need.seq)) === "retried";
+      if (action === "drop") return runtime.dropEvent(need.seq, need.key);
+      return (await runtime.retryEvent(need.seq, need.key)) === "retried";
     case "schedule":
       if (action === "pause") return runtime.schedules().pause(need.name, true);
       return (await runtime.schedules().remove(need.name)) === "removed";

@@ -20,7 +20,7 @@ import type { Millis } from "../../domain/message.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock, KeptRow, KeptStore, Log, Numbers, Store } from "../../domain/ports/index.ts";
 import type { NodeNumbers } from "./numbers/node-numbers.ts";
-import type { OfferedEvent } from "./wire.ts";
+import type { Offered, OfferedEvent, OfferedOrder } from "./wire.ts";
 
 export interface ActivationPorts {
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export interface ActivationPorts {
 /** What an activation uses of its runtime. */
 export type ActiveRuntime = Pick<
   Runtime,
-  "start" | "stop" | "settled" | "passivateAll" | "status" | "deliver"
+  "start" | "stop" | "settled" | "passivateAll" | "status" | "deliver" | "carryOut"
 >;
 
 /** What is to be stored next. */
@@ -49,13 +49,18 @@ export interface Work {
   readonly changes: readonly KeptRow[];
   /** Nothing is under way. */
   readonly rests: boolean;
+  /**
+   * How much of what it was handed over it knew of then: what came while this was being stored is still under way.
+   * Absent: a node of an older version did it.
+   */
+  readonly heard?: number;
   /** When it must be active again, ms since the epoch; null: when somebody speaks. */
   readonly dueAt: Millis | null;
 }
 
 export interface Activation {
-  /** Events from the inbox, in order; one that the conversation has is recognised. */
-  take(events: readonly OfferedEvent[]): void;
+  /** What the inbox hands over, in order; an event or an order that the conversation has is recognised. */
+  take(offered: readonly Offered[]): void;
   /**
    * Resolves when there is something to store or it rests.
    * @throws EarshotError what a start throws; it may be called again.
@@ -99,6 +104,11 @@ export function activate(
       `Cannot go on with ${key}: another node has the conversation. Nothing is stored or sent here.`,
     );
 
+  const touched = () => {
+    changes += 1;
+    rested = null;
+  };
+
   const sync = () =>
     new Promise<void>((done, failed) => {
       if (isOver) return failed(over());
@@ -110,7 +120,7 @@ export function activate(
       async value(...[writes, until = "durable"]: Parameters<Store["commit"]>) {
         if (isOver) throw over();
         const answers = await kept.commit(writes, "ordered");
-        rested = null;
+        touched();
         // What a start writes is stored with the first thing that somebody waits for.
         if (until === "durable" && isStarted) await sync();
         return answers;
@@ -121,6 +131,14 @@ export function activate(
     close: { value: async () => undefined },
   }) as Store;
   const runtime = ports.create(key, { store, clock: own, log, numbers: ports.numbers });
+
+  /** What was taken before has been delivered. */
+  let delivered: Promise<void> = Promise.resolve();
+  /** What was taken and is not delivered or carried out yet. */
+  let underWay = 0;
+  let heard = 0;
+  /** Counts what was taken and what was written. */
+  let changes = 0;
 
   const started = runtime.start().then(
     () => {
@@ -150,8 +168,10 @@ export function activate(
     if (now - since < times.restMs) return watch(since);
     await runtime.passivateAll();
     await runtime.settled();
-    if (await isQuiet()) {
-      rested = { dueAt: await dueAt() };
+    const before = changes;
+    const at = await dueAt();
+    if ((await isQuiet()) && before === changes) {
+      rested = { dueAt: at };
       look?.();
     }
     watch();
@@ -159,7 +179,8 @@ export function activate(
 
   async function isQuiet(): Promise<boolean> {
     const { turns, outbox } = runtime.status();
-    if (turns.running + turns.waiting + waiting.length + storing.length > 0) return false;
+    const here = underWay + waiting.length + storing.length;
+    if (turns.running + turns.waiting + here > 0) return false;
     if ((outbox.pending ?? 0) + (outbox.sending ?? 0) + (outbox.waiting ?? 0) > 0) return false;
     const next = await dueAt();
     return next === null || next > clock.now() + times.restMs;
@@ -167,6 +188,28 @@ export function activate(
   async function dueAt(): Promise<Millis | null> {
     const [first] = await kept.deadlines();
     return first?.at ?? null;
+  }
+
+  async function deliver(events: readonly OfferedEvent[]): Promise<void> {
+    try {
+      await runtime.deliver(events.map((one) => newEventOf(one, name)));
+    } catch (error) {
+      // Its conversation is stepped elsewhere, or the start failed: there they come again.
+      log("warn", "engine.undelivered", { key, error: String(error) });
+    } finally {
+      underWay -= 1;
+    }
+  }
+
+  async function carryOut({ id, action }: OfferedOrder): Promise<void> {
+    try {
+      await runtime.carryOut({ id, key, action });
+    } catch (error) {
+      // As above.
+      log("warn", "engine.undelivered", { key, error: String(error) });
+    } finally {
+      underWay -= 1;
+    }
   }
 
   async function end(): Promise<void> {
@@ -181,15 +224,17 @@ export function activate(
   }
 
   return {
-    take(events) {
-      rested = null;
-      const made = events.map((one) => newEventOf(one, name));
-      void started
-        .then(() => runtime.deliver(made))
-        .catch((error: unknown) => {
-          // Its conversation is stepped elsewhere, or the start failed: there they come again.
-          log("warn", "engine.undelivered", { key, error: String(error) });
-        });
+    take(offered) {
+      touched();
+      heard += offered.length;
+      const groups = groupsOf(offered);
+      underWay += groups.length;
+      delivered = delivered.then(async () => {
+        await started;
+        for (const group of groups)
+          if ("order" in group) void carryOut(group.order);
+          else await deliver(group.events);
+      });
     },
     next: () =>
       new Promise((resolve, reject) => {
@@ -202,11 +247,11 @@ export function activate(
             storing = waiting;
             waiting = [];
             look = null;
-            return resolve({ changes: kept.changes(), rests: false, dueAt: null });
+            return resolve({ changes: kept.changes(), rests: false, dueAt: null, heard });
           }
           if (rested === null) return;
           look = null;
-          resolve({ changes: kept.changes(), rests: true, ...rested });
+          resolve({ changes: kept.changes(), rests: true, heard, ...rested });
         };
         look();
       }),
@@ -220,6 +265,20 @@ export function activate(
     },
     end,
   };
+}
+
+/** Events that follow each other, and orders. */
+function groupsOf(
+  offered: readonly Offered[],
+): readonly ({ readonly events: OfferedEvent[] } | { readonly order: OfferedOrder })[] {
+  const groups: ({ readonly events: OfferedEvent[] } | { readonly order: OfferedOrder })[] = [];
+  for (const one of offered) {
+    const last = groups.at(-1);
+    if ("order" in one) groups.push(one);
+    else if (last !== undefined && "events" in last) last.events.push(one);
+    else groups.push({ events: [one] });
+  }
+  return groups;
 }
 
 function newEventOf(

@@ -14,6 +14,9 @@ export type Group = Readonly<Record<string, NonNullable<KeptRow["row"]>>>;
 const growing: ReadonlySet<string> = new Set(["journal", "applied", "transcript"]);
 const prefix = "rows/";
 
+/** The group with what has a name of its own. */
+export const metaGroup = `${prefix}meta`;
+
 export const isGroup = (key: string): boolean => key.startsWith(prefix);
 
 /** Whether it can be the name of a row of that table: a JSON array, of a number where rows are numbered. */
@@ -30,6 +33,12 @@ export function isRowName(table: string, id: string): boolean {
 
 const tableOf = (key: string) => key.slice(prefix.length).split("/")[0] ?? "";
 const numberOf = (id: string) => (JSON.parse(id) as [number])[0];
+
+/** The value of a row of the meta table, in its group; null: there is none. */
+export function metaIn(group: Group | null, name: string): string | null {
+  const value = group?.[JSON.stringify([name])]?.value;
+  return typeof value === "string" ? value : null;
+}
 
 /** Groups in which a message is looked for that somebody waits for: the newest. */
 const groupsLookedAt = 16;

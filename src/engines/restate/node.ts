@@ -12,9 +12,10 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
 import { type Activation, type ActivationPorts, activate } from "./activation.ts";
 import type { Sdk } from "./calls/handlers.ts";
+import { inboxObject } from "./inbox-object.ts";
 import { leaseObject } from "./leases/object.ts";
 import { numbersObject } from "./numbers/object.ts";
-import { conversationObject, inboxObject, type ObjectPorts } from "./objects.ts";
+import { conversationObject, type ObjectPorts } from "./objects.ts";
 import { provideResolvers } from "./polyfill.ts";
 import { accessObject, cursorObject } from "./shared/objects.ts";
 

@@ -9,22 +9,22 @@
  * must be able to rely on is stored in that call. When nothing is under way the call ends, and a delayed one comes
  * when the next deadline is due.
  */
-import type { ObjectContext, ObjectSharedContext, Serde } from "@restatedev/restate-sdk";
-import type { ZodType } from "zod";
-import { hash52, parseSessionKey } from "../../domain/key.ts";
+import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
+import type { OrderOutcome } from "../../actors/protocol/room-actions.ts";
+import { ordersName, outcomeIn } from "../../actors/runtime/orders.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock, KeptRow } from "../../domain/ports/index.ts";
 import type { Activation, Work } from "./activation.ts";
-import { parsed, refusal, type Sdk } from "./calls/handlers.ts";
-import { type Group, isGroup, KeptState, verdictOn } from "./kept-state.ts";
+import type { Sdk } from "./calls/handlers.ts";
+import { type Group, isGroup, KeptState, metaGroup, metaIn, verdictOn } from "./kept-state.ts";
+import { callConversation, jsonOf, options, readCall } from "./object-calls.ts";
 import {
   conversationService,
   type Fill,
   fillSchema,
   inboxService,
-  type OfferedEvent,
-  putSchema,
-  takeSchema,
+  type Offered,
+  outcomeSchema,
   verdictSchema,
 } from "./wire.ts";
 
@@ -37,95 +37,6 @@ export interface ObjectPorts {
   /** Resolves when conversations may become active here. @default at once */
   readonly ready?: Promise<void> | undefined;
 }
-
-/** Reads a call for a conversation. @throws TerminalError: its form or its key is wrong. */
-function readCall<Output>(sdk: Sdk, key: string, schema: ZodType<Output>, input: unknown): Output {
-  try {
-    parseSessionKey(key);
-  } catch (error) {
-    throw refusal(sdk, (error as Error).message);
-  }
-  return parsed(sdk, schema, input);
-}
-
-/**
- * Finished calls are of no use to anyone: what they did is in the conversation. A call that no node answers is made
- * until one does: after 70 attempts, 6 minutes, Restate would leave the conversation until somebody resumes it.
- */
-const options = {
-  retryPolicy: {
-    initialInterval: 50,
-    exponentiationFactor: 2,
-    maxInterval: 5_000,
-    maxAttempts: engineLimits.attemptsMax,
-  },
-  journalRetention: 0,
-} as const;
-
-const hashOf = ({ identity, sentAt }: OfferedEvent) => hash52(`${sentAt}|${identity}`);
-
-export function inboxObject(sdk: Sdk) {
-  return sdk.object({
-    name: inboxService,
-    handlers: {
-      /** Answers for each event whether it is new. */
-      put: async (ctx: ObjectContext, input: unknown): Promise<readonly boolean[]> => {
-        const { events: given } = readCall(sdk, ctx.key, putSchema, input);
-        const events = given as readonly unknown[] as readonly OfferedEvent[];
-        const seen = (await ctx.get<readonly number[]>("seen")) ?? [];
-        const known = new Set(seen);
-        const isNew = events.map((event) => {
-          const hash = hashOf(event);
-          const fresh = !known.has(hash);
-          known.add(hash);
-          return fresh;
-        });
-        const fresh = events.filter((_, place) => isNew[place]);
-        if (fresh.length === 0) return isNew;
-        ctx.set("seen", [...seen, ...fresh.map(hashOf)].slice(-engineLimits.seenMax));
-        const queue = (await ctx.get<readonly OfferedEvent[]>("queue")) ?? [];
-        ctx.set("queue", [...queue, ...fresh]);
-        const waker = await ctx.get<string>("waker");
-        if (waker !== null) {
-          ctx.resolveAwakeable(waker, null);
-          ctx.clear("waker");
-        } else if ((await ctx.get<boolean>("active")) === null) {
-          ctx.set("active", true);
-          callConversation(sdk, ctx, ctx.key);
-        }
-        return isNew;
-      },
-
-      /** Hands over what has come. Without a waker and with nothing left the conversation is not active any more. */
-      take: async (ctx: ObjectContext, input: unknown): Promise<readonly OfferedEvent[]> => {
-        const { waker } = readCall(sdk, ctx.key, takeSchema, input);
-        const queue = (await ctx.get<readonly OfferedEvent[]>("queue")) ?? [];
-        ctx.clear("queue");
-        if (waker !== null) {
-          ctx.set("waker", waker);
-          ctx.set("active", true);
-        } else {
-          ctx.clear("waker");
-          if (queue.length === 0) ctx.clear("active");
-        }
-        return queue;
-      },
-    },
-    options,
-  });
-}
-
-const jsonOf = (sdk: Sdk) => sdk.serde.json as Serde<unknown>;
-
-const callConversation = (sdk: Sdk, ctx: ObjectContext, key: string, delay = 0) =>
-  ctx.genericSend({
-    service: conversationService,
-    method: "run",
-    key,
-    parameter: null,
-    inputSerde: jsonOf(sdk),
-    ...(delay > 0 ? { delay } : {}),
-  });
 
 /** @param keys of its state, where they are known */
 async function keptState(
@@ -173,9 +84,10 @@ class Run {
   readonly #ctx: ObjectContext;
   readonly #ports: ObjectPorts;
   readonly #kept: KeptState;
-  /** Events that were handed over before it began here. */
-  readonly #waiting: OfferedEvent[] = [];
+  /** What was handed over before it began here. */
+  readonly #waiting: Offered[] = [];
   #activation: Activation | null = null;
+  #taken = 0;
 
   constructor(ctx: ObjectContext, ports: ObjectPorts, kept: KeptState) {
     this.#ctx = ctx;
@@ -184,9 +96,15 @@ class Run {
     ctx.request().attemptCompletedSignal.addEventListener("abort", () => void this.end());
   }
 
-  take(events: readonly OfferedEvent[]): void {
-    if (this.#activation === null) this.#waiting.push(...events);
-    else if (events.length > 0) this.#activation.take(events);
+  take(offered: readonly Offered[]): void {
+    this.#taken += offered.length;
+    if (this.#activation === null) this.#waiting.push(...offered);
+    else if (offered.length > 0) this.#activation.take(offered);
+  }
+
+  /** Whether it rests, and knew of everything that was handed over. */
+  isOver({ rests, heard = this.#taken }: Work): boolean {
+    return rests && heard === this.#taken;
   }
 
   async work(): Promise<Work> {
@@ -194,8 +112,8 @@ class Run {
     await this.#ports.numbered(this.#kept.last);
     if (this.#activation === null) {
       this.#activation = this.#ports.activate(this.#ctx.key, this.#kept.rows());
-      const events = this.#waiting.splice(0);
-      if (events.length > 0) this.#activation.take(events);
+      const offered = this.#waiting.splice(0);
+      if (offered.length > 0) this.#activation.take(offered);
     }
     return this.#activation.next();
   }
@@ -221,10 +139,10 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
       service: inboxService,
       method: "take",
       key: ctx.key,
-      parameter: { waker },
+      parameter: { waker, orders: true },
       inputSerde: jsonOf(sdk),
       outputSerde: jsonOf(sdk),
-    }) as Promise<unknown> as Promise<readonly OfferedEvent[]>;
+    }) as Promise<unknown> as Promise<readonly Offered[]>;
 
   return sdk.object({
     name: conversationService,
@@ -256,7 +174,7 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
             continue;
           }
           run.stored(work);
-          if (work.rests) {
+          if (run.isOver(work)) {
             const left = await taking(ctx, null);
             if (left.length === 0) {
               await alarm(sdk, ctx, work.dueAt, ports.clock);
@@ -277,6 +195,20 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
       filling: sdk.handlers.object.shared(
         async (ctx: ObjectSharedContext): Promise<boolean> =>
           (await ctx.stateKeys()).includes(fillingKey),
+      ),
+
+      /** Whether there is such a conversation. */
+      known: sdk.handlers.object.shared(
+        async (ctx: ObjectSharedContext): Promise<boolean> => (await ctx.stateKeys()).some(isGroup),
+      ),
+
+      /** What became of an order, once it is stored. */
+      outcome: sdk.handlers.object.shared(
+        async (ctx: ObjectSharedContext, input: unknown): Promise<OrderOutcome | null> => {
+          const { id } = readCall(sdk, ctx.key, outcomeSchema, input);
+          const notes = metaIn(await ctx.get<Group>(metaGroup), ordersName);
+          return notes === null ? null : outcomeIn(notes, id);
+        },
       ),
 
       /** The encoded verdict on a message, once it is stored. */

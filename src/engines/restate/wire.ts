@@ -5,6 +5,7 @@
  * and may deliver them to a node of another version, so fields are added and never change their meaning.
  */
 import { z } from "zod";
+import type { OrderedAction } from "../../actors/protocol/room-actions.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { KeptRow } from "../../domain/ports/index.ts";
 import type { JournalEvent } from "../../machines/events/events.ts";
@@ -34,8 +35,47 @@ export const putSchema = z.object({
 /** For each event of a call whether it is new, in its order. */
 export const putAnswerSchema = z.array(z.boolean());
 
-/** `waker`: what to wake when there is more; null: nobody waits. */
-export const takeSchema = z.object({ waker: z.string().nullable() });
+/** An order on its way to its conversation: what a version does not know it refuses when it carries it out. */
+const orderSchema = z.object({
+  /** The same order, where it comes again. */
+  id: z.string().min(1).max(128),
+  action: z.looseObject({ does: z.string() }),
+});
+export type OfferedOrder = Omit<z.infer<typeof orderSchema>, "action"> & {
+  readonly action: OrderedAction;
+};
+
+export const orderCallSchema = orderSchema.extend({
+  /** Of a conversation that there is: another one is not made for it. */
+  known: z.boolean(),
+});
+/** `unknown`: there is no such conversation. */
+export const orderAnswerSchema = z.enum(["taken", "unknown"]);
+export type OrderAnswer = z.infer<typeof orderAnswerSchema>;
+
+/** Says nothing: the conversation is meant by its key. */
+export const wakeSchema = z.object({});
+
+/** An order by its id. */
+export const outcomeSchema = z.object({ id: z.string() });
+/** What became of it; null: nothing yet. */
+export const outcomeAnswerSchema = z
+  .union([
+    z.object({ answer: z.unknown() }),
+    z.object({ refused: z.object({ code: z.string(), message: z.string() }) }),
+  ])
+  .nullable();
+
+/**
+ * `waker`: what to wake when there is more; null: nobody waits. `orders`: the caller takes those, too; an older
+ * version does not, and leaves them.
+ */
+export const takeSchema = z.object({
+  waker: z.string().nullable(),
+  orders: z.boolean().default(false),
+});
+/** What the inbox hands over. */
+export type Offered = OfferedEvent | { readonly order: OfferedOrder };
 
 /** A row that is there, as it is stored and read back. */
 const rowSchema = z

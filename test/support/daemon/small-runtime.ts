@@ -56,6 +56,7 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     disengage: async () => undefined,
     act: async () => ({ refused: "unknown" }),
     deliver: async () => undefined,
+    carryOut: async () => ({ answer: null }),
     judged: async () => undefined,
     label: async () => "unknown",
     prompts: () => [],

@@ -35,6 +35,8 @@ export interface TalkingNode extends RestateNode {
   /** Resolves when so many texts were sent in it. */
   says(key: string, count: number): Promise<void>;
   sent(key: string): readonly string[];
+  /** Resolves when so many turns of the agent have begun. */
+  begins(count: number): Promise<void>;
   /** How often it has become active. */
   activations(key: string): number;
 }
@@ -46,11 +48,23 @@ const debounceMs = 1_500;
 /**
  * A node with runtimes, an agent that says it is there, and a platform that takes everything.
  * @param port of another node whose calls it goes on with. @default a free one
+ * @param times ms. `waitMs`: how long a message waits for more; `afterMs`: how long the agent thinks
  */
-export async function openTalkingNode(port = 0): Promise<TalkingNode> {
+export async function openTalkingNode(
+  port = 0,
+  {
+    waitMs = debounceMs,
+    afterMs = 0,
+  }: { readonly waitMs?: number; readonly afterMs?: number } = {},
+): Promise<TalkingNode> {
   const clock = createSystemClock();
+  let turns = 0;
   const driver = createScriptedDriver({
-    next: () => ({ afterMs: 0, steps: [{ text: "I am here." }] }),
+    next: () => {
+      turns += 1;
+      changed();
+      return { afterMs, steps: [{ text: "I am here." }] };
+    },
   }) as AgentDriver;
   const active = new Set<string>();
   const activations = new Map<string, number>();
@@ -64,7 +78,7 @@ export async function openTalkingNode(port = 0): Promise<TalkingNode> {
   };
   const config = scenarioConfig({
     agents: { defaults: { driver: { kind: "scripted" } } },
-    messages: { inbound: { debounceMs, debounceMaxMs: debounceMs } },
+    messages: { inbound: { debounceMs: waitMs, debounceMaxMs: waitMs } },
   });
   const log: Log = () => undefined;
   const node = await openTestNode({
@@ -104,6 +118,7 @@ export async function openTalkingNode(port = 0): Promise<TalkingNode> {
   return {
     ...node,
     rested: (key) => until(() => activations.has(key) && !active.has(key)),
+    begins: (count) => until(() => turns >= count),
     says: (key, count) => until(() => (sent.get(key)?.length ?? 0) >= count),
     sent: (key) => sent.get(key) ?? [],
     activations: (key) => activations.get(key) ?? 0,

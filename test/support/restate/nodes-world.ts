@@ -182,6 +182,11 @@ export class NodesWorld {
     ]);
   }
 
+  /** Base URL of the server's ingress. */
+  get ingress(): string {
+    return this.#server.ingress;
+  }
+
   /** Of the server and of the nodes that run. */
   pids(): { readonly server: number; readonly nodes: readonly number[] } {
     const nodes = this.#nodes.filter(alive).map(({ process: one }) => one?.pid ?? 0);

@@ -8,6 +8,12 @@ export const engineLimits = {
   inboxEventsMax: 4_096,
   /** The latest events by which an inbox recognises one that comes again; the journal recognises older ones. */
   seenMax: 1_024,
+  /** Orders that wait for their conversation; more are refused. */
+  ordersMax: 256,
+  /** How long a caller waits for the outcome of an order, which is carried out all the same. */
+  orderMsMax: 120_000,
+  /** How often it looks for it at last. */
+  orderLookMsMax: 1_000,
   /** A node that holds leases of connections says so this often. */
   leaseBeatMs: 2_000,
   /** It stops using them this long after it sent the last one that was answered. */
