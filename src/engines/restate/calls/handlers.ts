@@ -1,18 +1,25 @@
 /** What the handlers of all virtual objects have in common. */
 import type { ZodType } from "zod";
+import { oneLine } from "../../../domain/sanitize.ts";
 
 /** Restate's SDK: its caller has loaded it, as it is an optional package. */
 export type Sdk = typeof import("@restatedev/restate-sdk");
 
+/** Restate stores the reason of a refusal. */
+const reasonUnitsMax = 500;
+
 /** The answer to a call that does not fit: it is not made again, as it stays wrong. */
 export const refusal = (sdk: Sdk, why: string) =>
-  new sdk.TerminalError(`Cannot take the call: ${why}`, { errorCode: 400 });
+  new sdk.TerminalError(`Cannot take the call: ${oneLine(why, reasonUnitsMax)}`, {
+    errorCode: 400,
+  });
 
 /** Reads what a handler is given. @throws TerminalError: it is of a wrong form. */
 export function parsed<Output>(sdk: Sdk, schema: ZodType<Output>, input: unknown): Output {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  throw refusal(sdk, result.error.message);
+  const [first] = result.error.issues;
+  throw refusal(sdk, `${first?.path.map(String).join(".") || "its input"}: ${first?.message}`);
 }
 
 /** Options of an object whose calls are short. */
