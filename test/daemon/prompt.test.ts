@@ -1,12 +1,10 @@
 /** `earshot prompt`: byte for byte what the model's server received, and only for the owner. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SentPrompt } from "../../src/daemon/api-types/runtime.ts";
 import { startDaemon } from "../../src/daemon/daemon.ts";
-import { builtMain } from "../support/built/files.ts";
+import { runCommand } from "../support/built/command.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
@@ -52,15 +50,8 @@ async function say(id: string, text: string): Promise<void> {
 }
 
 async function run(...args: string[]) {
-  const child = spawn(process.execPath, [builtMain, ...args, "--state-dir", stateDir], {
-    env: { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let out = "";
-  child.stdout.on("data", (data) => {
-    out += String(data);
-  });
-  const [code] = (await once(child, "close")) as [number];
+  const env = { HOME: stateDir, NO_COLOR: "1" };
+  const { code, out } = await runCommand([...args, "--state-dir", stateDir], { env });
   return { code, out };
 }
 

@@ -1,5 +1,4 @@
 /** `earshot eval` as a user calls it: files, gzip, standard input, two configs, bad lines. */
-import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -9,7 +8,7 @@ import { scoreLabelled } from "../../../src/daemon/quality/score-labelled.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import type { LabelledRoom } from "../../../src/domain/quality/labelled-room.ts";
 import { parseLabelledRooms, scoreRooms } from "../../../src/testing/labelled-rooms.ts";
-import { builtMain } from "../../support/built/files.ts";
+import { runCommand } from "../../support/built/command.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { kitchen, roomText } from "../../support/labelled-rooms.ts";
 
@@ -22,21 +21,16 @@ const file = (name: string, content: string | Buffer) => {
 const oneShot = file("one-shot.json5", "{ engagement: { stickiness: { mode: 'one-shot' } } }");
 const mentions = file("mentions.json5", "{ engagement: { activation: 'mention' } }");
 
-function earshot(args: readonly string[], input: string | Buffer = "") {
-  const env = { PATH: process.env.PATH, HOME: folder, NO_COLOR: "1" };
-  const options = { input, env, encoding: "utf8" } as const;
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [builtMain, "eval", ...args],
-    options,
-  );
-  return { status, stdout, stderr };
+async function earshot(args: readonly string[], input: string | Uint8Array = "") {
+  const env = { HOME: folder, NO_COLOR: "1" };
+  const { code, out, err } = await runCommand(["eval", ...args], { env, input });
+  return { status: code, stdout: out, stderr: err };
 }
 
 describe("eval", () => {
-  test("a file and zipped standard input give the same object, with exactly its fields", () => {
+  test("a file and zipped standard input give the same object, with exactly its fields", async () => {
     const args = ["--config", oneShot, "--json"];
-    const found = earshot([file("kitchen.jsonl", kitchen), ...args]);
+    const found = await earshot([file("kitchen.jsonl", kitchen), ...args]);
     expect(found).toMatchObject({ status: 0, stderr: "" });
     const score = scoreRooms(parseLabelledRooms(kitchen), {
       engagement: { stickiness: { mode: "one-shot" } },
@@ -45,18 +39,18 @@ describe("eval", () => {
     expect(Object.keys(JSON.parse(found.stdout))).toEqual([
       ...["rooms", "agents", "meant", "engaged", "right", "precision", "recall", "f1", "rules"],
     ]);
-    expect(earshot(["-", ...args], gzipSync(kitchen))).toEqual(found);
+    expect(await earshot(["-", ...args], gzipSync(kitchen))).toEqual(found);
   });
 
-  test("two configs are shown side by side, with each decision that differs", () => {
+  test("two configs are shown side by side, with each decision that differs", async () => {
     const rooms = file("rooms.jsonl", kitchen);
     const args = [rooms, "--config", oneShot, "--against", mentions];
-    const { status, stdout } = earshot(args);
+    const { status, stdout } = await earshot(args);
     expect(status).toBe(0);
     expect(stdout).toMatch(/precision +66\.7 % +100\.0 %/);
     expect(stdout).toMatch(/kitchen +5 +scout +engage by sticky +observe by default +now wrong/);
     expect(stdout).toMatch(/kitchen +9 +scout +engage by sticky +observe by default +now right/);
-    const json = JSON.parse(earshot([...args, "--json"]).stdout);
+    const json = JSON.parse((await earshot([...args, "--json"])).stdout);
     expect(json).toMatchObject({ score: { engaged: 3 }, against: { engaged: 1 } });
     expect(json.differences).toContainEqual({
       room: "kitchen",
@@ -68,17 +62,17 @@ describe("eval", () => {
     });
   });
 
-  test("rows by rule or by room", () => {
+  test("rows by rule or by room", async () => {
     const other = roomText({ room: "other", agents: ["x"] }, [{ by: "y" }, { by: "z", to: ["x"] }]);
     const rooms = file("two.jsonl", `${kitchen}\n${other}`);
-    expect(earshot([rooms]).stdout).toMatch(/^mention +2 +0 +0$/m);
-    expect(earshot([rooms, "--by", "room"]).stdout).toMatch(
+    expect((await earshot([rooms])).stdout).toMatch(/^mention +2 +0 +0$/m);
+    expect((await earshot([rooms, "--by", "room"])).stdout).toMatch(
       /^other +1 +2 +50\.0 % +100\.0 % +66\.7 %$/m,
     );
   });
 
-  test("a bad line ends it with 2, is named, and nothing else is printed", () => {
-    const { status, stdout, stderr } = earshot([
+  test("a bad line ends it with 2, is named, and nothing else is printed", async () => {
+    const { status, stdout, stderr } = await earshot([
       file("bad.jsonl", `${kitchen}\n{"id":"x"}`),
       "--json",
     ]);
@@ -86,13 +80,13 @@ describe("eval", () => {
     expect(stderr.replaceAll(/\s+/g, " ")).toContain("bad.jsonl, line 12: ");
   });
 
-  test("a config that is none, and two rooms of one name, end it with 2", () => {
+  test("a config that is none, and two rooms of one name, end it with 2", async () => {
     const rooms = file("kitchen2.jsonl", kitchen);
     const bad = file("bad.json5", "{ engagement: { stickiness: { mode: 'often' } } }");
-    const { status, stderr } = earshot([rooms, "--config", bad]);
+    const { status, stderr } = await earshot([rooms, "--config", bad]);
     expect(status).toBe(2);
     expect(stderr).toContain("engagement.stickiness.mode");
-    const twice = earshot([rooms, rooms]);
+    const twice = await earshot([rooms, rooms]);
     expect(twice.status).toBe(2);
     expect(twice.stderr).toContain("kitchen");
   });

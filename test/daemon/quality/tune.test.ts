@@ -1,5 +1,4 @@
 /** `earshot tune`: what it finds, that it finds the same again, and that it writes only with --write. */
-import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -9,7 +8,7 @@ import { decisionsToTune, type Tuned, tune } from "../../../src/daemon/quality/t
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { isBetter, measures, type Target } from "../../../src/domain/quality/folds.ts";
 import { parseLabelledRooms, scoreRooms } from "../../../src/testing/labelled-rooms.ts";
-import { builtMain } from "../../support/built/files.ts";
+import { runCommand } from "../../support/built/command.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { roomText } from "../../support/labelled-rooms.ts";
 import { property } from "../../support/property.ts";
@@ -24,20 +23,24 @@ const file = (name: string, content: string) => {
 };
 const rooms = file("home.jsonl", talkRoom("home", 10));
 
-function earshot(...args: readonly string[]) {
-  const env = { PATH: process.env.PATH, HOME: folder, NO_COLOR: "1", COLUMNS: "200" };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [builtMain, ...args], {
-    env,
-    encoding: "utf8",
-  });
-  return { status, stdout, stderr };
+async function earshot(...args: readonly string[]) {
+  const env = { HOME: folder, NO_COLOR: "1", COLUMNS: "200" };
+  const { code, out, err } = await runCommand(args, { env });
+  return { status: code, stdout: out, stderr: err };
 }
 
 const oneShot = file("one-shot.json5", '{ engagement: { stickiness: { mode: "one-shot" } } }');
 
 describe("on one room of 60 labels", () => {
-  test("it finds the name that people use and better stickiness, and says what changes", () => {
-    const { status, stdout, stderr } = earshot("tune", rooms, "--config", oneShot, "--want", "f1");
+  test("it finds the name that people use and better stickiness, and says what changes", async () => {
+    const { status, stdout, stderr } = await earshot(
+      "tune",
+      rooms,
+      "--config",
+      oneShot,
+      "--want",
+      "f1",
+    );
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toContain("by blocks of time");
     expect(stdout).toMatch(/^config +\d+\.\d % ± +\d+\.\d +\d/m);
@@ -50,10 +53,10 @@ describe("on one room of 60 labels", () => {
     expect(stdout).toMatch(/home +7 +scout +observe by \S+ +engage by alias +now right/);
   });
 
-  test("--json is one object with the same numbers, and the same for the same seed", () => {
+  test("--json is one object with the same numbers, and the same for the same seed", async () => {
     const call = ["tune", rooms, "--config", oneShot, "--json"];
     const args = [...call, "--want", "precision=0.9", "--seed", "7"];
-    const { status, stdout } = earshot(...args);
+    const { status, stdout } = await earshot(...args);
     expect(status).toBe(0);
     const found = JSON.parse(stdout);
     expect(Object.keys(found)).toEqual([
@@ -68,18 +71,18 @@ describe("on one room of 60 labels", () => {
       before: [],
       after: ["kitchenbot"],
     });
-    expect(earshot(...args).stdout).toBe(stdout);
+    expect((await earshot(...args)).stdout).toBe(stdout);
   });
 
-  test("--write changes the file, keeps the old one, and eval says the same of the new one", () => {
+  test("--write changes the file, keeps the old one, and eval says the same of the new one", async () => {
     const text =
       '{\n  // ours\n  agents: { list: [{ id: "main", name: "scout" }] },\n' +
       '  engagement: { stickiness: { mode: "one-shot" } },\n}\n';
     const config = file("mine.json5", text);
-    const before = earshot("tune", rooms, "--config", config, "--want", "f1");
+    const before = await earshot("tune", rooms, "--config", config, "--want", "f1");
     expect(readFileSync(config, "utf8")).toBe(text);
     expect(existsSync(`${config}.bak`)).toBe(false);
-    const written = earshot("tune", rooms, "--config", config, "--want", "f1", "--write");
+    const written = await earshot("tune", rooms, "--config", config, "--want", "f1", "--write");
     expect(written).toEqual({
       status: 0,
       stdout: before.stdout,
@@ -87,10 +90,10 @@ describe("on one room of 60 labels", () => {
     });
     expect(readFileSync(`${config}.bak`, "utf8")).toBe(text);
     expect(readFileSync(config, "utf8")).toContain("// ours");
-    const score = JSON.parse(earshot("eval", rooms, "--config", config, "--json").stdout);
+    const score = JSON.parse((await earshot("eval", rooms, "--config", config, "--json")).stdout);
     expect(score).toMatchObject({ recall: 1 });
     expect(score.precision).toBeGreaterThan(0.9);
-    const again = earshot("tune", rooms, "--config", config, "--want", "f1", "--write");
+    const again = await earshot("tune", rooms, "--config", config, "--want", "f1", "--write");
     expect(again.stdout).toContain("Nothing that was tried is clearly better than the config.");
     expect(again.stderr).toBe("");
     expect(existsSync(`${config}.bak2`)).toBe(false);
@@ -107,8 +110,8 @@ describe("what it refuses", () => {
       { by: "bob", text: "hm", meant: [] },
     ]),
   );
-  test("a target that nothing reaches: 1, with the nearest", () => {
-    const { status, stdout, stderr } = earshot("tune", unheard, "--want", "precision=0.9");
+  test("a target that nothing reaches: 1, with the nearest", async () => {
+    const { status, stdout, stderr } = await earshot("tune", unheard, "--want", "precision=0.9");
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/Cannot reach precision 0\.9: the nearest is 0\.\d{3} \(recall 1\.000/);
   });
@@ -120,21 +123,21 @@ describe("what it refuses", () => {
     [["--want", "f1", "--seed", "-1"], "Expected a whole number"],
     [["--want", "f1", "--write"], "no config file is given"],
     [[], "--want"],
-  ])("a usage error: %j", (args, why) => {
-    const { status, stdout, stderr } = earshot("tune", rooms, ...args);
+  ])("a usage error: %j", async (args, why) => {
+    const { status, stdout, stderr } = await earshot("tune", rooms, ...args);
     expect([status, stdout]).toEqual([2, ""]);
     expect(stderr.replaceAll(/\s+/g, " ")).toContain(why);
   });
 
-  test("rooms in which nothing is meant for an agent, and bad lines", () => {
+  test("rooms in which nothing is meant for an agent, and bad lines", async () => {
     const none = file(
       "none.jsonl",
       roomText({ room: "r", agents: ["scout"] }, [{ by: "ann", meant: [] }]),
     );
-    const { status, stderr } = earshot("tune", none, "--want", "f1");
+    const { status, stderr } = await earshot("tune", none, "--want", "f1");
     expect(status).toBe(2);
     expect(stderr.replaceAll(/\s+/g, " ")).toContain("no line of the rooms is meant for an agent");
-    const bad = earshot("tune", file("bad.jsonl", "{"), "--want", "f1");
+    const bad = await earshot("tune", file("bad.jsonl", "{"), "--want", "f1");
     expect(bad.status).toBe(2);
     expect(bad.stderr).toContain("line 1");
   });

@@ -15,6 +15,7 @@ export interface AskedCommand {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** In base64. */
   readonly input: string;
 }
 
@@ -59,7 +60,7 @@ async function run({ program, args, env, input }: AskedCommand): Promise<Command
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, env);
   process.exitCode = 0;
-  const stdin = Readable.from(input === "" ? [] : [Buffer.from(input)]);
+  const stdin = Readable.from(input === "" ? [] : [Buffer.from(input, "base64")]);
   Object.defineProperty(process, "stdin", { value: stdin, configurable: true });
   const [out, err] = [keep(process.stdout), keep(process.stderr)];
   try {

@@ -47,7 +47,7 @@ export interface CommandOptions {
   /** Besides PATH; where the state is, mostly. */
   readonly env?: Readonly<Record<string, string>>;
   /** On its standard input. @default nothing */
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
 }
 
 /** Runs it to its end. Nothing of this process's environment but PATH and TMPDIR is passed on. */
@@ -56,7 +56,8 @@ export function runCommand(
   { program = builtMain, env = {}, input = "" }: CommandOptions = {},
 ): Promise<CommandResult> {
   const { PATH = "", TMPDIR = "/tmp" } = process.env;
-  const asked = { program, args, env: { PATH, TMPDIR, ...env }, input };
+  const bytes = Buffer.from(input as string).toString("base64");
+  const asked = { program, args, env: { PATH, TMPDIR, ...env }, input: bytes };
   const answer = last.then(() => ask(asked));
   last = answer.catch(() => undefined);
   return answer;

@@ -2,26 +2,15 @@
  * `earshot doctor` and `earshot token rotate` as commands, beside a daemon that runs: each danger is
  * a line with its path, what was said in a room is among them, and a new token shuts the old one out.
  */
-import { execFile } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { builtMain } from "../../../support/built/files.ts";
+import { runCommand } from "../../../support/built/command.ts";
 import { messageBody, openHookDaemon } from "../../../support/daemon/hook-daemon.ts";
 
 function earshot(stateDir: string, ...args: string[]) {
-  const env = {
-    PATH: process.env.PATH,
-    HOME: stateDir,
-    EARSHOT_STATE_DIR: stateDir,
-    NO_COLOR: "1",
-  };
-  return new Promise<{ code: number; out: string; err: string }>((done) => {
-    const command = [builtMain, ...args];
-    const child = execFile(process.execPath, command, { env }, (_, out, err) =>
-      done({ code: child.exitCode ?? -1, out, err }),
-    );
-  });
+  const env = { HOME: stateDir, EARSHOT_STATE_DIR: stateDir, NO_COLOR: "1" };
+  return runCommand(args, { env });
 }
 
 test("doctor names what the config and the rooms give away, and rotate shuts the old token out", async () => {
