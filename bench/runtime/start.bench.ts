@@ -34,7 +34,8 @@ async function start(state: string): Promise<{ readyMs: number; rssMb: number }>
     const ended = new Promise((done) => child.once("exit", done));
     await untilReady(child, port);
     readyMs = Math.min(readyMs, performance.now() - from);
-    await new Promise((next) => setTimeout(next, short ? 500 : 3_000));
+    // Hosts give back what the start left behind when they have had nothing to do for six seconds.
+    await new Promise((next) => setTimeout(next, short ? 500 : 8_000));
     rssMb = Math.min(rssMb, residentMb(child.pid as number));
     child.kill("SIGTERM");
     await ended;

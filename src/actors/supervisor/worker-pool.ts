@@ -43,6 +43,12 @@ export interface PoolOptions {
 /** The environment a host sees: nothing that could hold a secret. */
 const environment = ["PATH", "HOME", "LANG", "TZ", "TMPDIR", "NODE_EXTRA_CA_CERTS", "NODE_ENV"];
 
+/**
+ * From a host's first answer until it rests, ms. V8 takes room for young objects back from a thread that has
+ * made few of them for five seconds.
+ */
+const restMs = 6_000;
+
 export function createPool(options: PoolOptions): HostFactory {
   return new Pool(options);
 }
@@ -196,12 +202,18 @@ function startHost(
       return reason;
     });
   serveOutside(outside.port1, gone, options);
+  const ready = answered(api, gone, epoch, options);
+  ready.then(
+    () => restLater(api, gone, options),
+    // `open` throws the same error.
+    () => undefined,
+  );
   return {
     ...callsTo(api, options, events, gone),
     epoch,
     heartbeat,
     exited: gone,
-    ready: answered(api, gone, epoch, options),
+    ready,
     work: () => threadWork(heartbeat.thread()),
     refused: () => refusals,
     kill: (reason) => end.abort(reason),
@@ -247,6 +259,16 @@ function answered(
       else fail(`another incarnation answered: ${answer}`);
     }, fail);
   });
+}
+
+/** A host that has just begun gives its garbage back, but not while what waited for it is on its way. */
+function restLater(api: Remote<HostApi>, gone: Promise<string>, { clock, log }: PoolOptions): void {
+  const timer = clock.setTimer(clock.now() + restMs, () => {
+    api.rest().catch((error: unknown) => {
+      log("error", "host.call-failed", { what: "rest", error: reasonOf(error) });
+    });
+  });
+  void gone.then(() => clock.clearTimer(timer));
 }
 
 type Calls = Pick<

@@ -9,13 +9,21 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../state/package-files.ts";
 import { fail } from "./lib/command.ts";
+import { holdYoungSpace } from "./lib/young-space.ts";
 import { addHelp, type HelpText } from "./output/help-text.ts";
 
 type Add = (program: Command) => void;
 
 /** In the order of `earshot --help`. */
 const files: readonly (readonly [names: readonly string[], load: () => Promise<Add>])[] = [
-  [["start"], async () => (await import("./commands/start.ts")).addStartCommand],
+  [
+    ["start"],
+    async () => {
+      // Before the daemon is loaded, which takes most of the room.
+      if (process.argv[2] === "start") holdYoungSpace();
+      return (await import("./commands/start.ts")).addStartCommand;
+    },
+  ],
   [["chat"], async () => (await import("./chat/chat.ts")).addChatCommand],
   [["init"], async () => (await import("./commands/init.ts")).addInitCommand],
   [["doctor"], async () => (await import("./commands/doctor.ts")).addDoctorCommand],

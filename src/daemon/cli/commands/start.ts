@@ -11,6 +11,7 @@ import { writeToStderr } from "../../observability/stderr-lines.ts";
 import { type RestartableDaemon, startRestartableDaemon } from "../../restartable-daemon.ts";
 import { version } from "../../state/package-files.ts";
 import { action, exitCodeOf, fail, print, withStateDir } from "../lib/command.ts";
+import { releaseYoungSpace } from "../lib/young-space.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 
 interface StartOptions {
@@ -115,6 +116,7 @@ async function start(options: StartOptions): Promise<void> {
         voice.failed(error);
       },
     });
+    releaseYoungSpace();
     if (asked) return await daemon.stop().finally(exitSoon);
   } catch (error) {
     unlisten();
