@@ -3,10 +3,12 @@
  * ===========================
  * Names are compared the way people read them: width, case and composition do not matter ("ＳＣＯＵＴ"
  * is "scout", "STRASSE" is "straße"). Folding ignores the locale, so every machine gets the same
- * result and a replayed decision stays the same. Nearly all chat is ASCII and takes a fast path.
+ * result and a replayed decision stays the same. Nearly all chat is ASCII or has the letters of western
+ * Europe besides, for which lower-casing is all.
  */
 
-const beyondAscii = /[\u0080-\uffff]/;
+/** What is more than a lower-case letter away: signs that NFKC takes apart, "ß", and all beyond Latin-1. */
+const needsMore = /[\u0080-\u00bf\u00df\u0100-\uffff]/;
 /**
  * Sorting long runs of combining marks is the only slow part of NFKC; no script stacks this many.
  */
@@ -18,7 +20,7 @@ const markPile = /(\p{M}{30})\p{M}+/gu;
  * removes both differences.
  */
 export function fold(text: string): string {
-  if (!beyondAscii.test(text)) return text.toLowerCase();
+  if (!needsMore.test(text)) return text.toLowerCase();
   return text
     .replace(markPile, "$1")
     .normalize("NFKC")
