@@ -284,6 +284,8 @@ function callsTo(
 ): Calls {
   const logged = (what: string) => (error: unknown) =>
     log("error", "host.call-failed", { what, error: reasonOf(error) });
+  // Each look at a member makes a proxy that is registered for finalization: these two serve for all calls.
+  const { apply, run } = api;
   let jobs: TurnJob[] = [];
   const refuse = ({ order }: TurnJob, error: unknown) => {
     logged("run")(error);
@@ -291,7 +293,7 @@ function callsTo(
   };
   const start = async (started: readonly TurnJob[]): Promise<void> => {
     try {
-      const reasons = await api.run(started.map(packJob));
+      const reasons = await run(started.map(packJob));
       for (const [index, job] of started.entries())
         if (reasons[index] !== null) refuse(job, reasons[index]);
     } catch (error) {
@@ -308,7 +310,7 @@ function callsTo(
     if (started.length > 0) void start(started);
   };
   return {
-    apply: (batch) => api.apply(packBatch(batch)),
+    apply: (batch) => apply(packBatch(batch)),
     summary: (convs) => api.summary([...convs], clock.now()),
     count: () => api.count(),
     inspect: (order) => void api.inspect(order).catch(logged("inspect")),
