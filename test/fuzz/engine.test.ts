@@ -3,19 +3,20 @@ import { afterAll, expect, test } from "vitest";
 import { fuzzed } from "./harness/suite.ts";
 import { jsonIn } from "./harness/target.ts";
 import { engineTargets, handlerNames } from "./targets/engine.ts";
+import { nodeTargets } from "./targets/node.ts";
 
-fuzzed(engineTargets, 20, 1_000);
+fuzzed([...engineTargets, ...nodeTargets], 20, 1_000);
 
 test("every handler that takes something is fuzzed", () => {
   const called = engineTargets
     .filter(({ name }) => name === "restate-calls")
     .flatMap(({ seeds }) => seeds.flatMap(({ frames }) => jsonIn(frames) as string[][]))
     .map(([service, handler]) => `${service}/${handler}`);
-  // The long poll reads the same as `enlist`; a run takes nothing.
-  const known = new Set([...called, "leases/wait", "conversation/run"]);
+  // The long poll reads the same as `enlist`; a run and a place take nothing.
+  const known = new Set([...called, "leases/wait", "conversation/run", "numbers/place"]);
   expect(handlerNames.filter((name) => !known.has(name))).toEqual([]);
 });
 
 afterAll(async () => {
-  for (const { close } of engineTargets) await close?.();
+  for (const { close } of [...engineTargets, ...nodeTargets]) await close?.();
 });

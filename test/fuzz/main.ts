@@ -11,12 +11,14 @@ import { answeringTargets } from "./targets/answering.ts";
 import { engineTargets } from "./targets/engine.ts";
 import { httpTargets } from "./targets/http.ts";
 import { targets as fileAndChannelTargets } from "./targets/index.ts";
+import { nodeTargets } from "./targets/node.ts";
 
 const targets = [
   ...fileAndChannelTargets,
   ...agentTargets,
   ...answeringTargets,
   ...engineTargets,
+  ...nodeTargets,
   ...httpTargets,
 ];
 

@@ -16,6 +16,8 @@ import { fillConversation } from "../../../src/engines/restate/filling.ts";
 import { createInbox } from "../../../src/engines/restate/inbox.ts";
 import { inboxObject } from "../../../src/engines/restate/inbox-object.ts";
 import { leaseObject } from "../../../src/engines/restate/leases/object.ts";
+import { createNodeNumbers } from "../../../src/engines/restate/numbers/node-numbers.ts";
+import { numbersObject } from "../../../src/engines/restate/numbers/object.ts";
 import { conversationObject } from "../../../src/engines/restate/objects.ts";
 import { accessObject, cursorObject } from "../../../src/engines/restate/shared/objects.ts";
 import { createSharedRows } from "../../../src/engines/restate/shared/shared-rows.ts";
@@ -135,6 +137,9 @@ const callers: readonly Target[] = [
     ],
     (ingress) => sharedRows(ingress).load([{ name: "telegram:default:bob", body: "{}" }]),
   ),
+  answered("numbers", [["place", 3]], (ingress) =>
+    createNodeNumbers({ clock: createSystemClock(), call: ingressCaller(ingress) }).above(1),
+  ),
   answered("cursor", [["one", { bot: "12" }]], (ingress) =>
     sharedRows(ingress).cursor("telegram", "default", "bot"),
   ),
@@ -161,6 +166,7 @@ const objects = [
     },
     numbered: async () => undefined,
   }),
+  numbersObject(sdk),
   leaseObject(sdk),
   accessObject(sdk),
   cursorObject(sdk),
@@ -186,6 +192,7 @@ function contextOf(state: Map<string, string>, own: string) {
     awakeable: () => ({ id: "awakeable", promise: Promise.resolve(null) }),
     resolveAwakeable: () => undefined,
     genericSend: () => undefined,
+    genericCall: async () => true,
   };
 }
 
@@ -196,6 +203,15 @@ const seedCalls: readonly (readonly [name: string, ...calls: Call[]])[] = [
     ["inbox", "take", key, { waker: "w" }],
     ["inbox", "put", key, { events: [event] }],
     ["inbox", "take", key, { waker: null }],
+  ],
+  [
+    "orders",
+    ["inbox", "order", key, { id: "o1", action: { does: "abort" }, known: false }],
+    ["inbox", "order", key, { id: "o2", action: { does: "reset" }, known: true }],
+    ["inbox", "wake", key, {}],
+    ["inbox", "take", key, { waker: null, orders: true }],
+    ["conversation", "known", key, null],
+    ["conversation", "outcome", key, { id: "o1" }],
   ],
   [
     "rows",

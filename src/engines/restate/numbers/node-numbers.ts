@@ -10,6 +10,7 @@ import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type { Clock, Numbers } from "../../../domain/ports/index.ts";
+import { answerOf } from "../calls/ingress-call.ts";
 import { numbersKey, numbersService, placeSchema } from "./object.ts";
 
 export interface NodeNumbers extends Numbers {
@@ -39,8 +40,8 @@ export function createNodeNumbers({ clock, call }: NumbersPorts): NodeNumbers {
 
   async function ask(): Promise<void> {
     const since = clock.monotonic();
-    const answer = await call(`${numbersService}/${numbersKey}/place`);
-    place = { number: placeSchema.parse(answer), since };
+    const path = `${numbersService}/${numbersKey}/place`;
+    place = { number: answerOf(placeSchema, await call(path), path), since };
   }
 
   const isOld = () =>
