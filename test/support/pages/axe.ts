@@ -44,3 +44,12 @@ export async function violations(page: Page, asked: Asked): Promise<readonly str
   const found = await page.evaluate<readonly Found[]>(run);
   return found.map(({ id, target, why }) => `${id}: ${target}: ${why}`);
 }
+
+/** The same of a light page, and of the dark one, of which only colours can differ. */
+export async function violationsInBothColours(page: Page): Promise<readonly string[]> {
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await violations(page, "everything");
+  await page.emulateMedia({ colorScheme: "dark" });
+  const dark = await violations(page, "colours");
+  return [...light, ...dark.map((one) => `dark: ${one}`)];
+}
