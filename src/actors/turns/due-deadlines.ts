@@ -41,7 +41,8 @@ export function createDueDeadlines(
     if (row === null) return;
     const { key } = row;
     const event = { type: "deadline.due", at, id } as const;
-    const identity = `deadline|${id}|${due}`;
+    // Two windows may close at the same time by their messages, and the later one fall due when the first has.
+    const identity = `deadline|${id}|${due}|${at}`;
     const fallen = newEvent({ conv, key }, ports.configs.version(), event, { identity });
     const cleared = { kind: "deadline", conv, id, at: null, onlyAt: due } as const;
     const grant = closesWindow(id) ? grantFor(conv, key) : null;
