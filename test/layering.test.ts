@@ -95,7 +95,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   ],
   engines: [
     ...["engines/restate/calls", "engines/restate/numbers"],
-    ...["engines/restate/leases", "engines/restate/shared"],
+    ...["engines/restate/leases", "engines/restate/outlet", "engines/restate/shared"],
     "engines/restate",
   ],
   bridges: ["bridges"],

@@ -61,6 +61,7 @@ export const logTable: readonly LogEvent[] = [
     ["lease.held", "This node runs the connection of an account from now on: account, epoch."],
     ["shared.working", "What other nodes change of who may speak is read again."],
     ["lease.working", "Leases of connections can be renewed again."],
+    ["outlet.working", "Calls of other nodes can be taken again: channel, account."],
     ["host.ready", "A worker host is ready."],
     ["recovery.events", "Events from before this start were applied."],
     ["search.ready", "The search index has caught up with the journal."],
@@ -123,6 +124,10 @@ export const logTable: readonly LogEvent[] = [
     ],
     ["lease.lost", "This node ends the connection of an account: account, reason."],
     ["lease.unreachable", "Leases cannot be renewed, once until they can be again: error."],
+    [
+      "outlet.unreachable",
+      "Calls of other nodes cannot be taken, once until they can be again: channel, account, error.",
+    ],
     ["event.retried", "An event in quarantine is tried again on request."],
     ["events.reader-dropped", "A reader of the event stream was too slow."],
     ["health.reader-dropped", "A Health page was too slow."],
@@ -244,6 +249,7 @@ export const logTable: readonly LogEvent[] = [
     ["config.refused", "A changed config is not valid; the last good one stays."],
     ["config.overrides-ignored", "What was set from a room is not valid and is left out."],
     ["connection.broken", "The state machine of an account failed."],
+    ["outlet.ended", "Calls of other nodes are taken no more: channel, account, error."],
     ["connection.crashed", "A channel account failed; it is started again."],
     [
       "connection.halted",
@@ -320,6 +326,14 @@ export const logTable: readonly LogEvent[] = [
   ),
   ...events(
     "debug",
+    [
+      "outlet.asked-again",
+      "A node that has a connection was not reached: channel, account, error.",
+    ],
+    [
+      "outlet.failed",
+      "A call for another node failed, as its caller knows: channel, account, error.",
+    ],
     ["draft.unshown", "The draft of an answer was not shown."],
     ["event.unsaid", "An event was discarded because the runtime is stopping."],
     ["heartbeat.skipped", "A heartbeat had no reason to wake the agent."],

@@ -125,12 +125,17 @@ export function composeServices(ports: ServicePorts): Services {
     connections: () => connections.states(),
     needs: () => views.needs.count(),
   });
-  const connections: Connections = connectionsOf(
-    ports,
+  const engine = createEngine({
+    clock,
+    log,
+    ids,
+    config,
+    channels: registry.channels,
     events,
-    () => runtime,
-    () => engine,
-  );
+    runtime: () => own,
+    front: () => runtime,
+  });
+  const connections = connectionsOf(ports, events, () => runtime, engine);
   const media = openMediaService({
     folder: join(ports.stateDir, "media"),
     log,
@@ -146,16 +151,6 @@ export function composeServices(ports: ServicePorts): Services {
     page: ports.inspectorUrl,
     inspect: (order) => runtime.inspect(order),
     uninspect: (reader) => runtime.uninspect(reader),
-  });
-  const engine = createEngine({
-    clock,
-    log,
-    ids,
-    config,
-    channels: registry.channels,
-    events,
-    runtime: () => own,
-    front: () => runtime,
   });
   const own: RuntimePorts = {
     ...runtimePorts(ports),
@@ -264,15 +259,15 @@ function listen(
   events.add({ line: logReader(log, () => config().log.showText, traces) });
 }
 
-/** The platform accounts. The runtime and the engine need them, too: here they are functions. */
+/** The platform accounts. The runtime needs them, too: here it is a function. */
 function connectionsOf(
   ports: ServicePorts,
   events: RuntimeEvents,
   runtime: () => Runtime,
-  engine: () => Engine | null,
+  engine: Engine | null,
 ): Connections {
   const { clock, log, registry, store, config, stateDir } = ports;
-  return createConnections({
+  const connections = createConnections({
     definitions: registry.channels,
     config: config(),
     clock,
@@ -283,10 +278,22 @@ function connectionsOf(
     commands: config().commands.text ? menuCommands(extensionCommands(ports)) : [],
     folderOf: (channel, account) => accountFolder(stateDir, channel, account),
     isCommand: (line) => config().commands.text && isWholeCommand(line),
-    loadCursor: (...account) => (engine() ?? store).cursor(...account),
+    loadCursor: (...account) => (engine ?? store).cursor(...account),
     events,
     onChange: (channel, account) => runtime().connectionChanged(channel, account),
+    leases: engine?.connections?.leases,
+    outlets: engine?.connections?.outlets,
   });
+  return {
+    ...connections,
+    async handOver() {
+      if ((engine?.nodes().length ?? 0) > 1) await connections.handOver();
+    },
+    async stop() {
+      await connections.stop();
+      await engine?.leave();
+    },
+  };
 }
 
 /** The runtime's ports that come from the daemon's own ports. */

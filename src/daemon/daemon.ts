@@ -147,6 +147,7 @@ async function start(options: DaemonOptions, closers: Closers): Promise<Daemon> 
     () => connections.stop(),
     () => services.speech.stop(),
     () => runtime.stop({ drainMs }),
+    () => connections.handOver(),
   );
   await runtime.start();
   await connections.start();

@@ -52,6 +52,7 @@ const table = {
 
 export type ErrorCode = keyof typeof table;
 
+/** Whether this version knows the code. */
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(table, code);
 
 export interface EarshotErrorOptions {

@@ -142,6 +142,7 @@ const later = (ms: number) =>
 
 async function stop(): Promise<void> {
   await runtime.stop({ drainMs: 10_000 });
+  await engine?.leave();
   await store.close();
   await lock.release();
   relay.close();

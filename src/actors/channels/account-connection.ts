@@ -3,14 +3,16 @@
  * inside: they end as a state with a reason, never as an exception elsewhere.
  *
  * Where several nodes run the account, and its connection may exist once only, the gateway runs while this
- * node has the lease. The account is open all the time: what it can do must be known to plan an answer.
+ * node has the lease. The account is open all the time: what it can do must be known to plan an answer. While
+ * another node has the lease, calls go there.
  */
 import { setMaxListeners } from "node:events";
 import { createActor } from "xstate";
 import { accountFields } from "../../domain/config/daemon/channels.ts";
 import { EarshotError } from "../../domain/errors.ts";
-import type { Millis } from "../../domain/message.ts";
+import type { Millis, Route } from "../../domain/message.ts";
 import type {
+  CarriedOutbound,
   ChannelAccount,
   ChannelContext,
   ChannelDefinition,
@@ -18,10 +20,12 @@ import type {
   ConnectionLeases,
   ConnectionState,
   LeaseHolder,
+  Outlets,
 } from "../../domain/ports/index.ts";
 import { pauseFor } from "../../domain/ports/pause.ts";
 import { late, within } from "../../domain/ports/within.ts";
 import { connectionMachine } from "../../machines/connection.machine.ts";
+import { createCarriedAccount } from "./carried-account.ts";
 import type { KeptGap } from "./gaps.ts";
 import { followLease, type LeaseFollower } from "./lease-follower.ts";
 import { leasedDelivery, leasedOutbound } from "./leased-calls.ts";
@@ -43,10 +47,17 @@ export interface ConnectionStatus {
 export interface AccountRun {
   /** Null when the config is not valid or it could not be opened. */
   readonly account: ChannelAccount | null;
-  /** Its calls reject with EAR_LEASE_LOST, and call nothing, where another node may have the connection. */
+  /**
+   * Where another node has the connection, its calls are made there. One that began here rejects with EAR_LEASE_LOST,
+   * and calls nothing, once another node may have it.
+   */
   readonly outbound: ChannelOutbound | null;
-  /** Connected, and no other node may be. */
+  /** Asks what became of a call that was carried to another node; null: none can have been. */
+  readonly carrier: CarriedOutbound | null;
+  /** Connected: here, or at the node that has the lease. */
   isReady(): boolean;
+  /** Another node may have the connection. */
+  isElsewhere(): boolean;
   status(): ConnectionStatus;
   sameConfig(raw: unknown): boolean;
   /**
@@ -54,6 +65,8 @@ export interface AccountRun {
    * not halted.
    */
   retry(): Promise<boolean>;
+  /** Gives the connection to another node, where it may exist once: as `stop`, but calls are carried afterwards. */
+  handOver(): Promise<void>;
   /** Aborts the gateway, waits for its end, then gives its lease back; each at most 2 s. */
   stop(): Promise<void>;
 }
@@ -65,6 +78,14 @@ export interface AccountOptions {
   readonly gaps: () => readonly KeptGap[];
   /** Absent: there is one node. */
   readonly leases?: ConnectionLeases | undefined;
+  /** Absent: a call is made where the connection is, or not at all. */
+  readonly outlets?: Outlets | undefined;
+  /** Who the account is on its platform; empty: it is not known. */
+  readonly author: () => string;
+  /** The node that has the connection says who the account is. */
+  readonly onAuthor: (author: string) => void;
+  /** Another node wants the members of a room to be read again. */
+  readonly refreshMembers: (route: Route) => void;
   readonly changed: (status: ConnectionStatus) => void;
 }
 
@@ -91,7 +112,19 @@ export function runAccount(options: AccountOptions): AccountRun {
   const { clock, log } = context;
   const actor = createActor(connectionMachine, { input: { at: clock.now() } });
   let lease: LeaseFollower | null = null;
-  const isHeld = () => lease?.isHeld() === true;
+  let latest: OpenedAccount | null = null;
+  let isLeaving = false;
+  /** Calls of the platform here. */
+  const underWay = new Set<Promise<unknown>>();
+  const isHeld = () => !isLeaving && lease?.held() != null;
+  const carried = createCarriedAccount({
+    channel: definition.id,
+    account: context.accountId,
+    outlets: options.outlets,
+    typingIntervalMs: definition.typingIntervalMs,
+    author: options.author,
+    refreshMembers: options.refreshMembers,
+  });
 
   const status = (): ConnectionStatus => {
     const { value, context: facts } = actor.getSnapshot();
@@ -110,6 +143,7 @@ export function runAccount(options: AccountOptions): AccountRun {
       const shown = `${value} ${detail ?? ""}`;
       if (shown === last) return;
       last = shown;
+      carried.follow(lease, value === "live", latest?.outbound ?? null);
       const level = value === "halted" ? "error" : value === "backing-off" ? "warn" : "info";
       log(level, `connection.${value}`, detail === null ? {} : { detail });
       changed(status());
@@ -135,8 +169,9 @@ export function runAccount(options: AccountOptions): AccountRun {
     const account = found?.account ?? null;
     const isLeased = leases !== undefined && found?.connectsOnce === true;
     const calls = account?.outbound ?? null;
-    const outbound = isLeased && calls !== null ? leasedOutbound(calls, isHeld) : calls;
+    const outbound = isLeased && calls !== null ? leasedOutbound(calls, isHeld, underWay) : calls;
     const opened: OpenedAccount = { account, outbound, isLeased, stopping, report, running: null };
+    latest = opened;
     return opened;
   };
   let run = prepare();
@@ -169,19 +204,38 @@ export function runAccount(options: AccountOptions): AccountRun {
         connect();
       },
       disconnect: () => end(run),
-      elsewhere: (why) => send("connection.elsewhere", why),
+      elsewhere(why, author) {
+        if (author !== null && author !== "") options.onAuthor(author);
+        send("connection.elsewhere", why);
+      },
     });
   };
   start();
+  const carrier = () =>
+    run.isLeased && run.outbound !== null ? carried.outbound(run.outbound) : null;
+  const handOver = async () => {
+    if (lease === null) return;
+    isLeaving = true;
+    lease.stop();
+    await within(clock, stopMsMax, Promise.all([carried.stop(), ...underWay]));
+    await end(run);
+    await within(clock, stopMsMax, lease.giveBack());
+  };
+  const carriesElsewhere = () => lease?.isLiveElsewhere() === true && carrier() !== null;
 
   return {
     get account() {
       return run.account;
     },
     get outbound() {
-      return run.outbound;
+      const isHere = !run.isLeased || isHeld();
+      return (isHere ? null : carrier()) ?? run.outbound;
     },
-    isReady: () => status().state === "live" && (!run.isLeased || isHeld()),
+    get carrier() {
+      return carrier();
+    },
+    isReady: () => (status().state === "live" ? !run.isLeased || isHeld() : carriesElsewhere()),
+    isElsewhere: () => run.isLeased && !isHeld(),
     status,
     sameConfig: (other) => JSON.stringify(ownFields(other)) === JSON.stringify(ownFields(raw)),
     async retry() {
@@ -194,10 +248,10 @@ export function runAccount(options: AccountOptions): AccountRun {
       start();
       return true;
     },
+    handOver,
     async stop() {
-      lease?.stop();
-      await end(run);
-      if (lease !== null) await within(clock, stopMsMax, lease.giveBack());
+      if (lease === null) await end(run);
+      else await handOver();
       actor.send({ type: "connection.stopped", at: clock.now() });
     },
   };
@@ -209,21 +263,16 @@ function ownFields(raw: unknown): Readonly<Record<string, unknown>> {
   return Object.fromEntries(fields.filter(([name]) => !Object.hasOwn(accountFields, name)));
 }
 
-/** Whether the platform allows one connection of this account. An account that is not valid has none. */
-export function connectsOnce(definition: ChannelDefinition, raw: unknown): boolean {
-  const parsed = definition.accountSchema.safeParse(ownFields(raw));
-  return parsed.success && isOnce(definition, parsed.data);
-}
-
-const isOnce = (definition: ChannelDefinition, config: unknown) =>
-  definition.connectsOnce?.(config) ?? true;
+/** The channel's own part of an account's config, where it is valid. */
+export const accountOf = (definition: ChannelDefinition, raw: unknown) =>
+  definition.accountSchema.safeParse(ownFields(raw));
 
 function openAccount(
   definition: ChannelDefinition,
   raw: unknown,
   context: Omit<ChannelContext<unknown>, "config">,
 ): { readonly account: ChannelAccount; readonly connectsOnce: boolean } | null {
-  const parsed = definition.accountSchema.safeParse(ownFields(raw));
+  const parsed = accountOf(definition, raw);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(
       ({ path, message }) => `${path.join(".")}: ${message}`,
@@ -234,7 +283,7 @@ function openAccount(
   try {
     return {
       account: definition.open({ ...context, config: parsed.data }),
-      connectsOnce: isOnce(definition, parsed.data),
+      connectsOnce: definition.connectsOnce?.(parsed.data) ?? true,
     };
   } catch (error) {
     context.reportState("halted", `it could not be opened (${describeError(error)})`);

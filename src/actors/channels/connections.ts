@@ -21,6 +21,7 @@ import type {
   ConnectionLeases,
   Log,
   MenuCommand,
+  Outlets,
   Random,
 } from "../../domain/ports/index.ts";
 import { late, within } from "../../domain/ports/within.ts";
@@ -59,7 +60,9 @@ export interface ConnectionsOptions {
   /** Whether a line is a command and nothing else. @default none is */
   readonly isCommand?: (line: string) => boolean;
   /** Where several nodes run the accounts: who connects. @default this is the only node */
-  readonly leases?: ConnectionLeases;
+  readonly leases?: ConnectionLeases | undefined;
+  /** Where several nodes run the accounts: calls of a connection of another. @default they are not carried */
+  readonly outlets?: Outlets | undefined;
   readonly events: Pick<RuntimeEvents, "emit">;
   /** An account connected or disconnected: waiting sends may start. */
   readonly onChange: (channel: string, account: string) => void;
@@ -76,6 +79,11 @@ export interface Connections {
    * first: it stops its intake and drains its outbox over these connections.
    */
   stop(): Promise<void>;
+  /**
+   * Gives every connection that may exist once to another node, within 6 s. Sends go on: they are carried there. Called
+   * where there is another node, before the runtime is stopped.
+   */
+  handOver(): Promise<void>;
   /** Opens, closes and restarts changed accounts; the others are untouched. */
   reload(config: ConnectionsConfig): Promise<void>;
   /** Reopens a halted account with its current config. False: no such halted account. */
@@ -108,7 +116,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const { clock, log, definitions } = options;
   const runs = new Map<string, AccountRun>();
   /** Author ids of earshot's own accounts, by channel and account. */
-  const ownAuthors = new Map<string, string>();
+  const ownAuthors = new Map<string, Author>();
   const gaps = createGaps(clock);
   let config = options.config;
   let changing: Promise<void> = Promise.resolve();
@@ -121,16 +129,19 @@ export function createConnections(options: ConnectionsOptions): Connections {
       log("error", "channel.unknown", { channel, known: [...definitions.keys()] });
       return;
     }
+    const onAuthor = (id: string) => ownAuthors.set(accountId(channel, account), { channel, id });
     runs.set(
       accountId(channel, account),
       runAccount({
         definition,
         raw,
-        context: contextOf(options, gaps, definition.id, account, (id) =>
-          ownAuthors.set(accountId(channel, account), accountId(channel, id)),
-        ),
+        context: contextOf(options, gaps, definition.id, account, onAuthor),
         gaps: () => gaps.of(channel, account),
         leases: options.leases,
+        outlets: options.outlets,
+        author: () => ownAuthors.get(accountId(channel, account))?.id ?? "",
+        onAuthor,
+        refreshMembers: (route) => members.refresh(route),
         changed: (status) => reportChange(options, status),
       }),
     );
@@ -189,6 +200,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
       await Promise.all([...runs.values()].map((run) => run.stop()));
       runs.clear();
     },
+    async handOver() {
+      await Promise.all([...runs.values()].map((run) => run.handOver()));
+    },
     reload: (next) => inTurn(() => apply(next)),
     retry: (channel, account) =>
       inTurn(async () => (await find(channel, account)?.retry()) ?? false),
@@ -198,8 +212,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
         definitions.has(channel) &&
         wanted().some((entry) => entry.channel === channel && entry.account === account),
       accounts: () => wanted().map(({ channel, account }) => `${channel}:${account}`),
-      isOurs: (channel, author) =>
-        ownAuthors.size > 0 && isOneOf(ownAuthors, accountId(channel, author)),
+      isOurs: (channel, author) => ownAuthors.size > 0 && isOneOf(ownAuthors, channel, author),
     },
     async download(channel, account, attachmentId, signal) {
       const opened = find(channel, account)?.account;
@@ -214,8 +227,14 @@ export function createConnections(options: ConnectionsOptions): Connections {
   };
 }
 
-function isOneOf(known: ReadonlyMap<string, string>, wanted: string): boolean {
-  for (const author of known.values()) if (author === wanted) return true;
+interface Author {
+  readonly channel: string;
+  readonly id: string;
+}
+
+function isOneOf(known: ReadonlyMap<string, Author>, channel: string, wanted: string): boolean {
+  for (const author of known.values())
+    if (author.channel === channel && author.id === wanted) return true;
   return false;
 }
 
@@ -333,12 +352,16 @@ function directoryOf(
 ): Omit<OutboundDirectory, "hasAccount"> {
   return {
     outbound: (channel, account) => find(channel, account)?.outbound ?? null,
+    carrier: (channel, account) => find(channel, account)?.carrier ?? null,
     ready: (channel, account) => find(channel, account)?.isReady() === true,
     textLimit: (channel) => definitions.get(channel)?.textLimit ?? unknownTextLimit,
     typingIntervalMs: (channel) => definitions.get(channel)?.typingIntervalMs ?? unknownTypingMs,
     chatKind: (channel, id) => definitions.get(channel)?.chatKind?.(id) ?? null,
     isLocal: (channel) => definitions.get(channel)?.local ?? false,
-    refreshMembership: (route) => members.refresh(route),
+    refreshMembership(route) {
+      if (find(route.channel, route.account)?.isElsewhere() !== true) members.refresh(route);
+      else options.outlets?.refreshMembers(route);
+    },
     membership: (route): Membership | null => members.get(route),
     firstReads(channel, account) {
       const run = find(channel, account);

@@ -9,8 +9,24 @@ import type { ChannelContext, ChannelOutbound } from "../../domain/ports/index.t
 const notHeld = () =>
   new EarshotError("EAR_LEASE_LOST", "Cannot use the account: another node may have it");
 
-/** The same calls; each rejects with EAR_LEASE_LOST, and calls nothing, while `isHeld` is false. */
-export function leasedOutbound(outbound: ChannelOutbound, isHeld: () => boolean): ChannelOutbound {
+/**
+ * The same calls; each rejects with EAR_LEASE_LOST, and calls nothing, while `isHeld` is false.
+ * @param underWay gets each call until it has ended
+ */
+export function leasedOutbound(
+  outbound: ChannelOutbound,
+  isHeld: () => boolean,
+  underWay: Set<Promise<unknown>>,
+): ChannelOutbound {
+  const follow = (call: Promise<unknown>) => {
+    const ended: Promise<unknown> = call
+      .catch(() => undefined)
+      .finally(() => {
+        underWay.delete(ended);
+      });
+    underWay.add(ended);
+    return call;
+  };
   const guarded = new Map<unknown, unknown>();
   return new Proxy(outbound, {
     get(target, name) {
@@ -18,7 +34,7 @@ export function leasedOutbound(outbound: ChannelOutbound, isHeld: () => boolean)
       if (typeof value !== "function") return value;
       if (!guarded.has(value))
         guarded.set(value, (...args: readonly unknown[]) =>
-          isHeld() ? Reflect.apply(value, target, args) : Promise.reject(notHeld()),
+          isHeld() ? follow(Reflect.apply(value, target, args)) : Promise.reject(notHeld()),
         );
       return guarded.get(value);
     },

@@ -13,7 +13,7 @@ import type { OutboundDirectory } from "../protocol/runtime.ts";
 export interface TypingPorts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly directory: OutboundDirectory;
+  readonly directory: Pick<OutboundDirectory, "outbound" | "ready" | "typingIntervalMs">;
   /** Asked right before each call: false when another process sends now. */
   readonly mayAct: () => boolean;
 }

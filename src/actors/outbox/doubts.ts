@@ -12,7 +12,7 @@ import {
   nextDelivery,
 } from "../../machines/delivery.machine.ts";
 import { backoffMsMin } from "./backoff.ts";
-import { deliveryOf, isDraft } from "./row-body.ts";
+import { type Delivery, deliveryOf, isDraft } from "./row-body.ts";
 import type { OutboxPorts } from "./types.ts";
 
 /** The error of a draft whose turn is lost, or whose whole text another row sends. */
@@ -61,17 +61,22 @@ export function sentAgain(row: OutboxRow, now: Millis): OutboxRow | null {
   return changed(row, "resend", { createdAt: now, dueAt: now, body: again });
 }
 
+interface ResumePorts {
+  readonly doubts: ReturnType<OutboxPorts["doubts"]>;
+  readonly clock: Clock;
+  /** Whether it can be asked what became of an attempt. */
+  readonly isCarried: (delivery: Delivery) => boolean;
+}
+
 /** A row as the start goes on with it. */
-export function resumed(
-  row: OutboxRow,
-  doubts: ReturnType<OutboxPorts["doubts"]>,
-  clock: Clock,
-): OutboxRow {
+export function resumed(row: OutboxRow, { doubts, clock, isCarried }: ResumePorts): OutboxRow {
   if (isDraft(row)) {
     const doubted = changed(row, "doubt") ?? row;
     return changed(doubted, "drop", { error: cutShort }) as OutboxRow;
   }
   if (row.state !== "sending") return row;
+  // Another node may have been asked to send it: it is asked what became of it.
+  if (row.kind !== "edit" && isCarried(deliveryOf(row))) return row;
   if (row.kind === "edit") {
     const error = "the process ended while editing";
     return changed(row, "defer", { dueAt: clock.now(), error }) as OutboxRow;

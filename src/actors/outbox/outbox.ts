@@ -9,10 +9,7 @@
  * conversation.
  */
 import { setMaxListeners } from "node:events";
-import { timeOfId } from "../../domain/key.ts";
-import { type ChannelOutbound, noConversation, type OutboxRow } from "../../domain/ports/index.ts";
-import type { SendStatus } from "../../domain/stream.ts";
-import { newEvent } from "../protocol/event-codec.ts";
+import type { ChannelOutbound, OutboxRow } from "../../domain/ports/index.ts";
 import { createBackoff } from "./backoff.ts";
 import { changed, cutShort, resendOnce, resumed, sentAgain, stepBetween } from "./doubts.ts";
 import { createWaitingReactions } from "./pending-reactions.ts";
@@ -23,12 +20,12 @@ import {
   deliveryWith,
   isDraft,
   isText,
-  type ReactionBody,
-  reactionEnded,
-  reportOf,
+  openAttempt,
   sendLine,
   type TextBody,
+  withAttempt,
 } from "./row-body.ts";
+import { endRow } from "./row-end.ts";
 import { type CallOutcome, trySend } from "./send-attempt.ts";
 import { asAsked, askHooks } from "./send-hooks.ts";
 import { createSendQueues, type QueuedDelivery } from "./send-queues.ts";
@@ -81,23 +78,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     item.delivery = deliveryWith(item.delivery, row);
   }
 
-  /** Commits a row's end and the event for its conversation together, then publishes it. */
-  async function finish(delivery: Delivery, row: OutboxRow): Promise<void> {
-    const write = { kind: "outbox", row } as const;
-    if (!isText(delivery)) {
-      await journal.keep([write]);
-      if (row.kind === "react") emit.reacted?.(reactionEnded(row, delivery.body as ReactionBody));
-      return;
-    }
-    const identity = `delivery|${row.id}|${row.state}|${row.attempts}|${row.doubts}`;
-    const named = { identity, sentAt: timeOfId(row.turnId) };
-    const report = () => newEvent(row, ports.cfg(), reportOf(row, clock.now()), named);
-    sent.note(row, delivery.body);
-    ports.onPoint("before-mark");
-    const events = () => [report(), ...ports.onSettled(deliveryWith(delivery, row))];
-    await journal.append(row.conv === noConversation ? [] : events(), [write]);
-    emit.line?.(sendLine(clock.now(), row, delivery.body, row.state as SendStatus));
-  }
+  const finish = (delivery: Delivery, row: OutboxRow) => endRow({ ...ports, sent }, delivery, row);
 
   function end(item: QueuedDelivery, row: OutboxRow): Promise<void> {
     put(item, row);
@@ -130,6 +111,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const { row, body } = item.delivery;
     const outbound = ports.directory.outbound(body.route.channel, body.route.account);
     if (outbound === null) return queues.park(item);
+    if (openAttempt(item.delivery) !== null) return attempt(item, carrierOf(item.delivery), null);
     if (clock.now() >= body.expiresAt) return expire(item);
     if (completed.has(row.id)) await giveUp(item, "the whole answer was there before it");
     const passed = await askHooks(item.delivery, ports);
@@ -139,8 +121,10 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const target = await targetOf(item, outbound);
     // The operator may have given it up meanwhile.
     if (!queued.has(row.id)) return;
-    const sending = changed(item.delivery.row, "send");
-    if (sending === null) return queues.park(item);
+    const begun = changed(item.delivery.row, "send");
+    if (begun === null) return queues.park(item);
+    const carried = "newAttempt" in outbound ? outbound.newAttempt() : null;
+    const sending = isText(item.delivery) ? withAttempt(begun, carried) : begun;
     put(item, sending);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);
     // The store may have failed for long, and nothing was sent yet.
@@ -148,6 +132,19 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       put(item, changed(sending, "defer", { dueAt: clock.now() }) ?? sending);
       return expire(item);
     }
+    await attempt(item, outbound, target);
+  }
+
+  const carrierOf = ({ body: { route } }: Delivery) =>
+    ports.directory.carrier?.(route.channel, route.account) ?? null;
+
+  /** Makes the call of a row that is stored as `sending`; one that was carried before is asked about. */
+  async function attempt(
+    item: QueuedDelivery,
+    outbound: ChannelOutbound | null,
+    target: string | null,
+  ): Promise<void> {
+    if (outbound === null) return queues.park(item);
     const outcome = await trySend(calls, outbound, item.delivery, target);
     ports.onPoint("after-send");
     // The next start finds the row in `sending`.
@@ -305,10 +302,11 @@ export function createOutbox(ports: OutboxPorts): Outbox {
 
   /** Queues a row that a start found; returns what stores and reports its change. */
   function resume(row: OutboxRow): () => Promise<void> {
-    const next = resumed(row, ports.doubts(), clock);
+    const isCarried = (of: Delivery) => openAttempt(of) !== null && carrierOf(of) !== null;
+    const next = resumed(row, { doubts: ports.doubts(), clock, isCarried });
     const { id, state, error } = next;
     if (state !== row.state) tally(row.state, state);
-    if (state === "pending" || state === "waiting") add(next, false);
+    if (state === "pending" || state === "waiting" || state === "sending") add(next, false);
     return async () => {
       const isDoubted = next.doubts > row.doubts && !isDraft(row);
       if (isDoubted) log("warn", "send.doubt", { id, error, again: state === "pending" });

@@ -31,6 +31,8 @@ export interface TextBody {
   /** A file or choices: sent instead of the text where the channel can. */
   readonly media?: OutgoingMedia;
   readonly choices?: OutgoingChoices;
+  /** The last attempt is asked of another node, by this id: what became of it can be asked for, too. */
+  readonly carried?: string;
 }
 
 /** A reaction to add to a message or to remove. */
@@ -69,6 +71,19 @@ export function deliveryOf(row: OutboxRow): Delivery {
 export function deliveryWith(delivery: Delivery, row: OutboxRow): Delivery {
   if (row.body !== delivery.row.body) return deliveryOf(row);
   return { ...delivery, row } as Delivery;
+}
+
+/** A text with an attempt that another node makes, or is made here (null). */
+export function withAttempt(row: OutboxRow, carried: string | null): OutboxRow {
+  const { carried: before, ...body } = deliveryOf(row).body as TextBody;
+  if (carried === (before ?? null)) return row;
+  const next = carried === null ? body : { ...body, carried };
+  return asWritten({ ...row, body: JSON.stringify(next) }, next);
+}
+
+/** The id of an attempt that another node was asked to make and of which it is not known what became; null: none. */
+export function openAttempt({ row, body }: Delivery): string | null {
+  return row.state === "sending" && "carried" in body ? (body.carried ?? null) : null;
 }
 
 /** The beginning of a growing answer. */

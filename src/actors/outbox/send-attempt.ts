@@ -112,8 +112,9 @@ async function perform(
     else await outbound.removeReaction?.(route, message, emoji, signal);
     return [];
   }
-  const { route, text, replyTo, quote } = delivery.body;
-  const request = { route, text, id: row.id, signal };
+  const { route, text, replyTo, quote, carried: attempt, expiresAt } = delivery.body;
+  const carried = attempt === undefined ? {} : { attempt, expiresAt };
+  const request = { route, text, id: row.id, signal, ...carried };
   if (target !== null) {
     await outbound.editText?.({ ...request, messageId: target });
     return [target];
@@ -136,9 +137,9 @@ async function sendExtra(
 ): Promise<SendReceipt | null> {
   const reply = replyTo === null ? {} : { replyTo };
   if (media !== undefined && data !== null && outbound.sendMedia !== undefined) {
-    const { route, id, signal } = request;
+    const { text: _, ...sent } = request;
     const { kind, mime, name, caption, url } = media;
-    const file = { route, id, signal, kind, mime, name, caption, data, ...reply };
+    const file = { ...sent, kind, mime, name, caption, data, ...reply };
     return outbound.sendMedia({ ...file, ...(url === undefined ? {} : { url }) });
   }
   if (choices !== undefined && outbound.sendChoices !== undefined)

@@ -10,6 +10,7 @@ import type { Expected, Membership, Verdict } from "../../domain/decision.ts";
 import type { ChatKind, Inbound, Millis, Route } from "../../domain/message.ts";
 import type {
   AgentDriver,
+  CarriedOutbound,
   ChannelEvent,
   ChannelOutbound,
   Clock,
@@ -58,7 +59,9 @@ export interface OutboundDirectory {
   /** The configured accounts, as `channel:account`. @default it is unknown which there are */
   accounts?(): readonly string[];
   /** Null while the account is not open; sends then wait. */
-  outbound(channel: string, account: string): ChannelOutbound | null;
+  outbound(channel: string, account: string): ChannelOutbound | CarriedOutbound | null;
+  /** Makes a carried call again: learns what became of it. */
+  carrier?(channel: string, account: string): CarriedOutbound | null;
   /** Whether sends may start now (connected, not halted). */
   ready(channel: string, account: string): boolean;
   textLimit(channel: string): number;

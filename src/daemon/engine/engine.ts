@@ -5,6 +5,7 @@
  * has a runtime of its own, with the same ports; what it reports is reported by the daemon.
  */
 
+import { hostname } from "node:os";
 import type { Forward } from "../../actors/protocol/event-codec.ts";
 import type { IngestOutcome, Runtime, RuntimePorts } from "../../actors/protocol/runtime.ts";
 import {
@@ -24,8 +25,9 @@ import { createNodeNumbers } from "../../engines/restate/numbers/node-numbers.ts
 import { createOrders, type Orders } from "../../engines/restate/orders.ts";
 import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
 import { createVerdicts } from "../../engines/restate/verdicts.ts";
-import { refuseOnceOnly } from "./once-only.ts";
+import { refuseOneMachine } from "./one-machine.ts";
 import { createOperated, sayer } from "./orders.ts";
+import { createSharedConnections, type SharedConnections } from "./shared-connections.ts";
 
 export interface EnginePorts {
   readonly clock: Clock;
@@ -61,8 +63,14 @@ export interface Engine {
   reload(config: EarshotConfig): Promise<void>;
   /** Conversations that are active here. */
   active(): number;
-  /** Takes no more conversations; what is active finishes for at most `drainMs` and goes to other nodes. */
+  /** Connections that may exist once only. Null: this is the only node. */
+  readonly connections: Pick<SharedConnections, "leases" | "outlets"> | null;
+  /** Names of the nodes that are known to run; empty where this is the only one. */
+  nodes(): readonly string[];
+  /** Takes no more conversations; what is active finishes for at most `drainMs`. */
   stop(drainMs: number): Promise<void>;
+  /** Called when connections have ended: what is active goes to other nodes, and Restate calls this one no more. */
+  leave(): Promise<void>;
 }
 
 /** Null: the daemon's own hosts step its conversations. */
@@ -84,6 +92,7 @@ function restateEngine(ports: EnginePorts): Engine {
     call,
     onChanged: (rows) => ports.front().access().learn(rows),
   });
+  const connections = nodes === null ? null : createSharedConnections({ clock, log, call });
   /** The runtimes of active conversations. */
   const active = new Set<Runtime>();
   let node: RestateNode | null = null;
@@ -113,7 +122,7 @@ function restateEngine(ports: EnginePorts): Engine {
     orders,
     cursor: (...account) => shared.cursor(...account),
     async start(store, front) {
-      refuseOnceOnly(config(), ports.channels);
+      refuseOneMachine(config(), ports.channels);
       let open: () => void = () => undefined;
       const ready = new Promise<void>((resolve) => {
         open = resolve;
@@ -151,6 +160,7 @@ function restateEngine(ports: EnginePorts): Engine {
         },
       });
       await registerNodes(trimmed(admin), nodes ?? `http://${host}:${node.port}`);
+      connections?.start(`${hostname()}:${node.port}`);
       await know(store);
       await front();
       shared.start();
@@ -161,13 +171,19 @@ function restateEngine(ports: EnginePorts): Engine {
       for (const runtime of active) runtime.connectionChanged(channel, account);
     },
     async reload(next) {
-      refuseOnceOnly(next, ports.channels);
+      refuseOneMachine(next, ports.channels);
       await Promise.all([...active].map((runtime) => runtime.reload(next)));
     },
     active: () => active.size,
+    connections,
+    nodes: () => connections?.nodes() ?? [],
     async stop(drainMs) {
-      await node?.close(drainMs);
+      await node?.drain(drainMs);
       shared.stop();
+    },
+    async leave() {
+      await connections?.stop();
+      await node?.close();
     },
   };
 }

@@ -12,10 +12,12 @@ import type {
   HistoryReport,
   Inbound,
   MembershipReport,
+  Millis,
   Reaction,
   Route,
 } from "../message.ts";
 import type { OutgoingChoices, OutgoingKind } from "../outgoing.ts";
+import type { Lease } from "./engine/connection-leases.ts";
 import type { Gap } from "./gap.ts";
 import type { ChannelHook } from "./hook.ts";
 import type { Clock, Log, Random } from "./system.ts";
@@ -92,7 +94,15 @@ export interface ChannelContext<AccountConfig> {
   reportGap(gap: Gap): void;
 }
 
-export interface SendRequest {
+/** Of a send whose call another node makes; an adapter need not know of it. */
+interface Carried {
+  /** The call is made once for an attempt, however often and from wherever it is asked for. */
+  readonly attempt?: string;
+  /** ms since the epoch; it is not made from then on. @default it may always be */
+  readonly expiresAt?: Millis;
+}
+
+export interface SendRequest extends Carried {
   readonly route: Route;
   /** Markdown; the adapter renders the platform's format. */
   readonly text: string;
@@ -111,7 +121,7 @@ export interface SendReceipt {
 }
 
 /** A file to send to a room: a spoken answer, or a file of an agent. */
-export interface MediaRequest {
+export interface MediaRequest extends Carried {
   readonly route: Route;
   /** `turnId:index`; of a spoken answer with `:speech`. */
   readonly id: string;
@@ -281,6 +291,11 @@ export interface ChannelDefinition<AccountConfig = unknown> {
    * socket, a linked device. False where the platform posts what happens, to any node. @default true
    */
   connectsOnce?(config: AccountConfig): boolean;
+  /**
+   * What of one machine the account rests on, for a person, so that no other node can take it over: a program there,
+   * keys that are nowhere else. Null: nothing. @default nothing
+   */
+  needsMachine?(config: AccountConfig): string | null;
   /** The author on a local channel is the operator (terminal, webchat with its token). */
   readonly local: boolean;
   /** What kind of chat an id names, where ids show it; null: this one does not. @default null */
@@ -305,4 +320,35 @@ export function defineChannel<AccountConfig>(
   definition: ChannelDefinition<AccountConfig>,
 ): ChannelDefinition<AccountConfig> {
   return definition;
+}
+
+/** Of an account: carries each call to the node that has its connection, whichever that is by then. */
+export interface CarriedOutbound extends ChannelOutbound {
+  /** A new id for `SendRequest.attempt`. */
+  newAttempt(): string;
+}
+
+export interface Outlets {
+  /** The calls that `like` has. */
+  outbound(channel: string, account: string, like: ChannelOutbound): CarriedOutbound;
+  /** Who is in a room is read again where the connection is. Best effort. */
+  refreshMembers(route: Route): void;
+  /** Makes the calls that others ask for, from now on: this node has the lease, and the connection is live. */
+  serve(served: ServedAccount): ServedOutlet;
+}
+
+export interface ServedAccount {
+  readonly channel: string;
+  readonly account: string;
+  /** Asked right before each call. */
+  readonly lease: Lease;
+  readonly outbound: ChannelOutbound;
+  /** How often the platform must hear that somebody types, ms. */
+  readonly typingIntervalMs: number;
+  readonly refreshMembers: (route: Route) => void;
+}
+
+export interface ServedOutlet {
+  /** Takes no more calls; resolves when those that were taken have ended and their callers know. Never rejects. */
+  stop(): Promise<void>;
 }

@@ -16,6 +16,8 @@ import { inboxObject } from "./inbox-object.ts";
 import { leaseObject } from "./leases/object.ts";
 import { numbersObject } from "./numbers/object.ts";
 import { conversationObject, type ObjectPorts } from "./objects.ts";
+import { fileObject } from "./outlet/files.ts";
+import { outletObject } from "./outlet/object.ts";
 import { provideResolvers } from "./polyfill.ts";
 import { accessObject, cursorObject } from "./shared/objects.ts";
 
@@ -42,6 +44,8 @@ export interface NodeOptions extends ActivationPorts {
 
 export interface RestateNode {
   readonly port: number;
+  /** Takes no more conversations, and lets what is under way in those that are active finish for at most `ms`. */
+  drain(ms: Millis): Promise<void>;
   /**
    * Takes no more conversations, lets what is under way in those that are active finish for at most `drainMs`, and
    * ends their calls, which Restate makes again elsewhere. @default 0
@@ -104,6 +108,8 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
       }),
       numbersObject(sdk),
       leaseObject(sdk),
+      outletObject(sdk),
+      fileObject(sdk),
       accessObject(sdk),
       cursorObject(sdk),
     ],
@@ -133,14 +139,22 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
       { cause },
     );
   }
+  let closed: Promise<unknown> | null = null;
+  const refuseMore = () => {
+    isClosing = true;
+    if (closed !== null) return;
+    closed = once(server, "close");
+    server.close();
+  };
+  const drain = async (ms: Millis) => {
+    refuseMore();
+    if (ms > 0) await Promise.allSettled([...active].map((activation) => activation.drain(ms)));
+  };
   return {
     port: (server.address() as AddressInfo).port,
+    drain,
     async close(drainMs = 0) {
-      isClosing = true;
-      const closed = once(server, "close");
-      server.close();
-      if (drainMs > 0)
-        await Promise.allSettled([...active].map((activation) => activation.drain(drainMs)));
+      await drain(drainMs);
       for (const session of sessions) session.destroy();
       await closed;
       await Promise.all([...ends, ...[...active].map((activation) => activation.end())]);

@@ -14,16 +14,20 @@ import {
   type ConnectionLeases,
   defineChannel,
   type LeaseListener,
+  type Outlets,
   type SendRequest,
 } from "../../../src/domain/ports/index.ts";
 import { plainCapabilities } from "../../support/plain-capabilities.ts";
 
+const room = { chat: { id: "tea", kind: "group" }, thread: null } as const;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-function rig() {
+/** `carries`: calls of an account that another node is connected with are made there. */
+function rig(carries = false) {
   const clock = new SimulatedClock(1_000_000);
   const happened: string[] = [];
   const ingested: unknown[] = [];
+  const said: (string | null)[] = [];
   const contexts: ChannelContext<unknown>[] = [];
   let endNow: (() => void)[] = [];
   let endsLate = false;
@@ -61,6 +65,7 @@ function rig() {
             },
             replyText: async () => ({ messageIds: ["1"] }),
           },
+          downloadMedia: async (file) => new Blob([`the file ${file}`]).stream(),
         };
       },
     });
@@ -68,9 +73,35 @@ function rig() {
   const leases: ConnectionLeases = {
     want(channelId, account, listener) {
       listeners.set(`${channelId}:${account}`, listener);
-      return async () => void happened.push("given back");
+      return {
+        live: (author) => void said.push(author),
+        giveBack: async () => void happened.push("given back"),
+      };
     },
   };
+  const outlets: Outlets = {
+    outbound: (_channel, account, like) => ({
+      ...like,
+      newAttempt: () => "attempt",
+      sendText: async () => {
+        happened.push(`carried for ${account}`);
+        return { messageIds: ["2"] };
+      },
+    }),
+    refreshMembers: ({ chat }) => void happened.push(`members of ${chat.id} there`),
+    serve({ lease, refreshMembers }) {
+      const { epoch } = lease.holder;
+      happened.push(`serves ${epoch}`);
+      refreshMembers({ channel: "socket", account: "default", ...room });
+      return {
+        stop: async () => {
+          happened.push(`stops to serve ${epoch}`);
+          await calls;
+        },
+      };
+    },
+  };
+  let calls: Promise<void> | null = null;
   const definitions = [channel("socket"), channel("posted", () => false)];
   const connections = createConnections({
     definitions: new Map(definitions.map((one) => [one.id, one])),
@@ -83,6 +114,7 @@ function rig() {
     ingest: async (...args) => void ingested.push(args),
     loadCursor: async () => null,
     leases,
+    outlets: carries ? outlets : undefined,
     events: createRuntimeEvents(() => undefined, {}),
     onChange: () => undefined,
   });
@@ -96,6 +128,11 @@ function rig() {
     contexts,
     listener: () => listeners.get("socket:default") as LeaseListener,
     wanted: () => [...listeners.keys()],
+    said,
+    /** Calls of others that a node serves have not ended until this does. */
+    busy: (until: Promise<void> | null) => {
+      calls = until;
+    },
     lease,
     hold: (epoch: number) =>
       (listeners.get("socket:default") as LeaseListener).onHeld({
@@ -120,7 +157,7 @@ describe("an account whose connection may exist once only", () => {
     expect(wanted()).toEqual(["socket:default"]);
     expect(happened).toEqual(["posted starts as 2"]);
     expect(status()).toMatchObject({ state: "elsewhere", detail: "no node has it yet" });
-    listener().onHolder({ node: "there", epoch: 3, since: 4 });
+    listener().onHolder({ node: "there", epoch: 3, since: 4 }, "");
     expect(status()).toMatchObject({
       state: "elsewhere",
       detail: "there has it",
@@ -201,4 +238,78 @@ test("accounts that a platform posts to connect on every node, the others on one
   expect(once("whatsapp", {})).toBe(false);
   for (const id of ["discord", "irc", "xmpp", "matrix", "signal", "whatsapp-linked", "imessage"])
     expect(once(id, {})).toBe(true);
+});
+
+describe("an account that another node is connected with", () => {
+  const there = { node: "there", epoch: 3, since: 4 };
+
+  test("is ready once that node is, and its calls are carried; what is asked for elsewhere is, too", async () => {
+    const { connections, happened, listener, status, send } = rig(true);
+    await settle();
+    const { directory } = connections;
+    listener().onHolder(there, null);
+    expect(status()?.detail).toBe("there has it, and is not connected");
+    expect(directory.ready("socket", "default")).toBe(false);
+    listener().onHolder(there, "our-bot");
+    expect(directory.ready("socket", "default")).toBe(true);
+    expect(await send()).toEqual({ messageIds: ["2"] });
+    directory.refreshMembership({ channel: "socket", account: "default", ...room });
+    expect(happened.slice(1)).toEqual(["carried for default", "members of tea there"]);
+    expect(directory.isOurs?.("socket", "our-bot")).toBe(true);
+    expect(directory.isOurs?.("socket", "ann")).toBe(false);
+    const signal = AbortSignal.timeout(1_000);
+    const file = await connections.download("socket", "default", "f1", signal);
+    expect(await new Response(file).text()).toBe("the file f1");
+  });
+
+  test("this one serves while it is connected, and says who it is", async () => {
+    const { contexts, happened, hold, listener, said, connections } = rig(true);
+    await settle();
+    hold(4);
+    await settle();
+    expect(happened.slice(1)).toEqual(["socket starts as 1", "serves 4"]);
+    expect(said.at(-1)).toBe("");
+    expect(connections.directory.carrier?.("socket", "default")?.newAttempt()).toBe("attempt");
+    contexts[0]?.reportState("backing-off");
+    await settle();
+    expect(happened.at(-1)).toBe("stops to serve 4");
+    expect(said.at(-1)).toBeNull();
+    contexts[0]?.reportState("live");
+    await settle();
+    expect(happened.at(-1)).toBe("serves 4");
+    listener().onLost("Restate does not answer");
+    await settle();
+    expect(happened).toContain("stops to serve 4");
+    expect(connections.directory.ready("socket", "default")).toBe(false);
+  });
+
+  test("serves again only when the calls of the time before have ended", async () => {
+    const { contexts, happened, hold, busy } = rig(true);
+    await settle();
+    let end: () => void = () => undefined;
+    busy(new Promise((resolve) => (end = resolve)));
+    hold(4);
+    await settle();
+    contexts[0]?.reportState("backing-off");
+    contexts[0]?.reportState("live");
+    await settle();
+    expect(happened.filter((what) => what === "serves 4")).toHaveLength(1);
+    busy(null);
+    end();
+    await settle();
+    expect(happened.filter((what) => what === "serves 4")).toHaveLength(2);
+  });
+
+  test("a node that hands over ends its calls first, and sends through the next one", async () => {
+    const { connections, happened, hold, listener, send, status } = rig(true);
+    await settle();
+    hold(4);
+    await settle();
+    await connections.handOver();
+    expect(happened.slice(-3)).toEqual(["stops to serve 4", "socket ends", "given back"]);
+    expect(status()).toMatchObject({ state: "elsewhere" });
+    listener().onHolder(there, "");
+    expect(connections.directory.ready("socket", "default")).toBe(true);
+    expect(await send()).toEqual({ messageIds: ["2"] });
+  });
 });

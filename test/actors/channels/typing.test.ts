@@ -38,14 +38,9 @@ function world() {
     log: () => undefined,
     mayAct: () => true,
     directory: {
-      hasAccount: () => true,
       outbound: () => outbound,
       ready: () => state.ready,
-      textLimit: () => 4_096,
       typingIntervalMs: () => 5_000,
-      isLocal: () => false,
-      refreshMembership: () => undefined,
-      membership: () => null,
     },
   });
   /** Lets time pass, one timer after the other. */

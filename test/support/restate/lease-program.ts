@@ -37,7 +37,7 @@ function send(): void {
   const from = at();
   if (lease?.isValid()) print({ what: "sent", epoch: lease.holder.epoch, at: from });
 }
-const giveBack = leases.want("telegram", "bot", {
+const wanted = leases.want("telegram", "bot", {
   onHeld(given) {
     lease = given;
     print({ what: "held", epoch: given.holder.epoch });
@@ -54,7 +54,7 @@ const giveBack = leases.want("telegram", "bot", {
 process.once("SIGTERM", async () => {
   clearInterval(sending);
   print({ what: "gives back" });
-  await giveBack();
+  await wanted.giveBack();
   await leases.close();
   await served.close();
   print({ what: "closed" });

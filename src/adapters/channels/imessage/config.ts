@@ -93,6 +93,8 @@ export const imessageFacts: ChannelFacts<ImessageAccountConfig> = {
   },
   textLimit: imessageTextLimit,
   typingIntervalMs: 30_000,
+  needsMachine: ({ backend }) =>
+    backend === "imsg" ? "imsg runs on one Mac; with bluebubbles any node reaches it" : null,
   accountSchema: imessageAccountSchema as unknown as z.ZodType<ImessageAccountConfig>,
   setup: {
     steps: [

@@ -79,5 +79,6 @@ export const whatsappLinkedFacts: ChannelFacts<LinkedAccountConfig> = {
       },
     ],
   },
+  needsMachine: () => "the keys of its device are on one machine",
   chatKind: (id) => (jidOf(id).server === groupServer ? "group" : "direct"),
 };

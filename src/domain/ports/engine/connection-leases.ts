@@ -31,14 +31,27 @@ export interface LeaseListener {
   onHeld(lease: Lease): void;
   /** The lease is not valid any more: the connection ends within 2 s. `reason`: for a person. */
   onLost(reason: string): void;
-  /** Another node holds it, or nobody (null). Not called while this node does. */
-  onHolder(holder: LeaseHolder | null): void;
+  /**
+   * Another node holds it, or nobody (null). `live`: what that node says of its connection, as `WantedLease.live`.
+   * Not called while this node does.
+   */
+  onHolder(holder: LeaseHolder | null, live: string | null): void;
+}
+
+export interface WantedLease {
+  /**
+   * For the others to know: the connection is live, and who the account is on its platform (the author id of what
+   * it says; empty: it is unknown). Null: it is not live, as at first.
+   */
+  live(author: string | null): void;
+  /**
+   * Called once the connection has ended, so that others may begin; `onHolder` says who does. Resolves when they
+   * know, or cannot be reached; never rejects.
+   */
+  giveBack(): Promise<void>;
 }
 
 export interface ConnectionLeases {
-  /**
-   * Wants an account's lease until what this returns is called: once the connection has ended, so that others
-   * may begin. That resolves when they know, or cannot be reached; it never rejects.
-   */
-  want(channel: string, account: string, listener: LeaseListener): () => Promise<void>;
+  /** Wants an account's lease until it is given back. */
+  want(channel: string, account: string, listener: LeaseListener): WantedLease;
 }

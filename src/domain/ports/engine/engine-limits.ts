@@ -24,6 +24,21 @@ export const engineLimits = {
   /** How long a node asks for news of leases before it asks again. */
   leaseWaitMs: 30_000,
   leaseAccountsMax: 1_000,
+  /** Calls that wait for the connection of an account; more are refused, and come again. */
+  outletCallsMax: 1_000,
+  /** Typing and reads of members that wait for it; more are dropped. */
+  outletHintsMax: 64,
+  /** A call that no node has taken for so long is withdrawn: longer than a lease takes to lapse. */
+  outletWaitMs: 13_000,
+  /** How long what became of a call is known to somebody who asks for it again. */
+  outletKnownMs: 3_600_000,
+  /** A node that has an account's connection shows typing for so long after it heard of it last. */
+  outletTypingMs: 30_000,
+  /** A file that is carried goes in parts of so many UTF-16 units of Base64, and at most so many. */
+  outletPartUnitsMax: 1_000_000,
+  outletPartsMax: 64,
+  /** A node that cannot reach Restate tries again after so long. */
+  outletAgainMs: 250,
   leaseNodesMax: 100,
   /** How long a caller waits for a decision that another node makes, and when it looks first. */
   decisionMsMax: 9_000,

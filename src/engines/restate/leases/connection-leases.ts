@@ -51,9 +51,13 @@ export interface NodeLeases extends ConnectionLeases {
 
 interface Wanted {
   readonly account: string;
+  /** False: it was given back, and only what becomes of it is reported. */
+  isWanted: boolean;
   readonly listener: LeaseListener;
   held: { readonly epoch: number; isOver: boolean } | null;
   holder: string;
+  /** Of the connection here. */
+  live: string | null;
 }
 
 /** A moment on both clocks: the one does not run while a machine sleeps, the other may be set. */
@@ -137,17 +141,18 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
     if (one.held !== null && (!isOurs || row.epoch !== one.held.epoch))
       lose(one, row?.boot ? `${row.node} has it` : "it was taken from this node");
     if (isOurs) {
-      if (one.held === null) hold(one, row);
+      if (one.held === null && one.isWanted) hold(one, row);
       return;
     }
-    const holder: LeaseHolder | null =
-      row === undefined || row.boot === null
-        ? null
-        : { node: row.node, epoch: row.epoch, since: row.since };
-    const shown = JSON.stringify(holder);
+    const isFree = row === undefined || row.boot === null;
+    const holder: LeaseHolder | null = isFree
+      ? null
+      : { node: row.node, epoch: row.epoch, since: row.since };
+    const live = isFree ? null : row.live;
+    const shown = JSON.stringify([holder, live]);
     if (shown === one.holder) return;
     one.holder = shown;
-    one.listener.onHolder(holder);
+    one.listener.onHolder(holder, live);
   }
 
   function learn(answer: LeaseTable): void {
@@ -188,6 +193,13 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
     }
   }
 
+  const liveNow = () => {
+    const live: Record<string, string> = {};
+    for (const one of wanted.values())
+      if (one.held !== null && one.live !== null) live[one.account] = one.live;
+    return live;
+  };
+
   async function beat(leaves: boolean): Promise<void> {
     const ending = waiting;
     waiting = [];
@@ -200,7 +212,8 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
       node,
       beat: number,
       at: sent.wall,
-      wants: leaves ? [] : [...wanted.keys()],
+      wants: leaves ? [] : [...wanted.values()].flatMap((one) => (one.isWanted ? one.account : [])),
+      live: leaves ? {} : liveNow(),
       leaves,
       lapsed: lapsed().slice(0, engineLimits.leaseNodesMax),
     };
@@ -279,17 +292,33 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
 
   return {
     want(channel, account, listener) {
-      const one: Wanted = { account: `${channel}:${account}`, listener, held: null, holder: "" };
+      const name = `${channel}:${account}`;
+      const one: Wanted = {
+        account: name,
+        isWanted: true,
+        listener,
+        held: null,
+        holder: "",
+        live: null,
+      };
       wanted.set(one.account, one);
       poke();
-      return async () => {
-        if (wanted.get(one.account) !== one) return;
-        wanted.delete(one.account);
-        if (one.held === null) return;
-        one.held.isOver = true;
-        const known = new Promise<void>((resolve) => waiting.push(resolve));
-        poke();
-        await known;
+      return {
+        live(author) {
+          if (one.live === author) return;
+          one.live = author;
+          if (wanted.get(one.account) === one && one.held !== null) poke();
+        },
+        async giveBack() {
+          if (wanted.get(one.account) !== one) return;
+          one.isWanted = false;
+          if (one.held === null) return;
+          one.held.isOver = true;
+          one.held = null;
+          const known = new Promise<void>((resolve) => waiting.push(resolve));
+          poke();
+          await known;
+        },
       };
     },
     nodes: () => Object.values(table?.nodes ?? {}).flatMap((one) => (one.left ? [] : [one.node])),

@@ -39,7 +39,7 @@ export function beaten(table: LeaseTable, beat: Beat): LeaseTable {
 function leasesAfter(
   leases: LeaseTable["leases"],
   nodes: LeaseTable["nodes"],
-  { boot, node, at, wants, leaves }: Beat,
+  { boot, node, at, wants, live, leaves }: Beat,
 ): LeaseTable["leases"] {
   const wanted = new Set(leaves ? [] : wants);
   const next: LeaseTable["leases"] = {};
@@ -47,12 +47,14 @@ function leasesAfter(
     if (lease.boot === null) continue;
     const isKept =
       nodes[lease.boot]?.left === false && (lease.boot !== boot || wanted.has(account));
-    if (!isKept) next[account] = { ...lease, boot: null };
+    if (!isKept) next[account] = { ...lease, boot: null, live: null };
+    else if (lease.boot === boot && lease.live !== (live[account] ?? null))
+      next[account] = { ...lease, live: live[account] ?? null };
   }
   for (const account of wanted) {
     const lease = next[account] ?? leases[account];
     if (lease === undefined || lease.boot === null)
-      next[account] = { epoch: (lease?.epoch ?? 0) + 1, boot, node, since: at };
+      next[account] = { epoch: (lease?.epoch ?? 0) + 1, boot, node, since: at, live: null };
   }
   return next;
 }

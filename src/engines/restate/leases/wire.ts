@@ -13,6 +13,8 @@ export const leaseKey = "all";
 
 const id = z.string().min(1).max(128);
 const count = z.number().int().min(0);
+const account = z.string().min(1).max(512);
+const author = z.string().max(512);
 
 export const beatSchema = z.object({
   /** One process of a node: another one with the same name is another holder. */
@@ -24,7 +26,9 @@ export const beatSchema = z.object({
   /** The caller's clock, ms since the epoch, to be shown; nothing is decided by it. */
   at: z.number(),
   /** Every account that the node wants or holds; what it held and does not name is free. */
-  wants: z.array(z.string().min(1).max(512)).max(engineLimits.leaseAccountsMax),
+  wants: z.array(account).max(engineLimits.leaseAccountsMax),
+  /** Those of them that are connected here, with who the account is on its platform; empty: it is unknown. */
+  live: z.record(account, author).default({}),
   /** Its last call. */
   leaves: z.boolean(),
   /** Processes that the caller has watched for `leaseLapseMs` without a new beat. */
@@ -45,6 +49,8 @@ export const tableSchema = z.object({
       boot: z.string().nullable(),
       node: z.string(),
       since: z.number(),
+      /** As the holder says it; null: it is not connected. */
+      live: author.nullable().default(null),
     }),
   ),
 });

@@ -114,7 +114,7 @@ function openConnection(
   let lease: Lease | null = null;
   let openUntil = 0;
   let holder: string | null = null;
-  const giveBack = leases.want("telegram", account, {
+  const wanted = leases.want("telegram", account, {
     onHeld: (given) => {
       lease = given;
     },
@@ -129,7 +129,7 @@ function openConnection(
   return {
     stop: () => {
       lease = null;
-      return giveBack();
+      return wanted.giveBack();
     },
     isOpen: () => lease !== null || time.now() < openUntil,
     maySend: () => lease?.isValid() === true,
