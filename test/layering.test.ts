@@ -94,7 +94,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
     "daemon/cli",
   ],
   engines: [
-    ...["engines/restate/calls", "engines/restate/numbers"],
+    ...["engines/restate/calls", "engines/restate/numbers", "engines/restate/feed"],
     ...["engines/restate/leases", "engines/restate/outlet", "engines/restate/shared"],
     "engines/restate",
   ],

@@ -9,7 +9,11 @@ import { join } from "node:path";
 import { type Connections, createConnections } from "../actors/channels/connections.ts";
 import { createExtensionCommands } from "../actors/commands/extension-commands.ts";
 import type { Runtime, RuntimePorts } from "../actors/protocol/runtime.ts";
-import { createRuntimeEvents, type RuntimeEvents } from "../actors/protocol/runtime-events.ts";
+import {
+  createRuntimeEvents,
+  type RuntimeEvents,
+  relayTo,
+} from "../actors/protocol/runtime-events.ts";
 import { createRuntime } from "../actors/runtime/runtime.ts";
 import { createSessionFiles } from "../adapters/files/session-files.ts";
 import { createWorkspaces } from "../adapters/files/workspaces.ts";
@@ -20,7 +24,7 @@ import { wallTime } from "../adapters/system/clock.ts";
 import { sha256 } from "../adapters/system/digest.ts";
 import { createIds, createRandom } from "../adapters/system/ids.ts";
 import { accountsOf, defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
-import type { Clock, DaemonControl, Ids, Log, Store } from "../domain/ports/index.ts";
+import type { Clock, DaemonControl, Ids, Log, MirrorStore, Store } from "../domain/ports/index.ts";
 import { oneLine } from "../domain/sanitize.ts";
 import { type ExtraCommand, extrasFor } from "../machines/commands/extension-commands.ts";
 import { menuCommands, type OfferedCommand, offeredCommands } from "../machines/commands/help.ts";
@@ -57,6 +61,8 @@ import { createWhatIf, type WhatIfService } from "./what-if/what-if.ts";
 export interface ServicePorts {
   readonly registry: Registry;
   readonly store: Store;
+  /** The copy of the conversations of all nodes, where an engine has them. */
+  readonly mirror: MirrorStore | null;
   readonly clock: Clock;
   readonly log: Log;
   readonly workers: number;
@@ -114,9 +120,13 @@ function extensionCommands({ plugins, skills, config }: ServicePorts): readonly 
 
 /** Creates all services. None of them has started when it returns. */
 export function composeServices(ports: ServicePorts): Services {
-  const { clock, log, registry, store, config, skills } = ports;
+  const { clock, log, registry, mirror, config, skills } = ports;
   const ids = createIds(() => clock.now());
   const events = createRuntimeEvents(log);
+  /** What is shown, which is more than happens here where other nodes have conversations, too. */
+  const store = mirror ?? ports.store;
+  const shown = mirror === null ? events : createRuntimeEvents(log);
+  if (shown !== events) events.add(relayTo(shown));
   const metrics: Metrics = createMetrics({
     clock,
     version,
@@ -132,6 +142,9 @@ export function composeServices(ports: ServicePorts): Services {
     config,
     channels: registry.channels,
     events,
+    shown,
+    mirror,
+    boot: ids.next(),
     runtime: () => own,
     front: () => runtime,
   });
@@ -154,6 +167,7 @@ export function composeServices(ports: ServicePorts): Services {
   });
   const own: RuntimePorts = {
     ...runtimePorts(ports),
+    reads: mirror ?? undefined,
     ids,
     media,
     outgoing: openOutgoingFiles({
@@ -170,7 +184,7 @@ export function composeServices(ports: ServicePorts): Services {
     onInspect: inspector.report,
   };
   const runtime: Runtime = engine === null ? createRuntime(own) : withEngine(own, engine);
-  const webchat = webchatOf(ports, ids, events, runtime);
+  const webchat = webchatOf(ports, ids, shown, runtime);
   registry.show(webchat);
   const speech = createSpeech({
     clock,
@@ -190,9 +204,9 @@ export function composeServices(ports: ServicePorts): Services {
   const whatIf = createWhatIf({ store, clock, ids, config, layers, changes });
   const tuneLabels = createTuneLabels({ store, config });
   const commands = () => (config().commands.text ? offeredCommands(extensionCommands(ports)) : []);
-  const main = { events, metrics, runtime, connections, webchat, speech, inspector };
+  const main = { events: shown, metrics, runtime, connections, webchat, speech, inspector };
   const views: Views = viewsOf(ports, runtime, connections);
-  listen(ports, main, views);
+  listen(ports, { ...main, events }, shown, views);
   return { ...main, ...views, whatIf, setup, settings, tuneLabels, skills, commands };
 }
 
@@ -200,7 +214,8 @@ type Views = Pick<Services, "roomViews" | "roomList" | "health" | "needs" | "sea
 
 /** The read models of the pages. */
 function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections): Views {
-  const { clock, log, store, config } = ports;
+  const { clock, log, config } = ports;
+  const store = ports.mirror ?? ports.store;
   const roomList = createRoomList({
     clock,
     log,
@@ -238,7 +253,7 @@ function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections
   });
   const common = { store, clock, log, config, titleOf };
   const path = searchFileOf(config(), ports.stateDir);
-  const search = createSearch({ ...common, path });
+  const search = createSearch({ ...common, path, arrivals: ports.mirror ?? undefined });
   return { roomList, health, needs, search, roomViews: createRoomViews(common) };
 }
 
@@ -246,13 +261,14 @@ function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections
 function listen(
   { log, config, traces }: ServicePorts,
   { events, metrics, speech }: Pick<Services, "events" | "metrics" | "speech">,
+  shown: RuntimeEvents,
   { roomViews, roomList, needs, search }: Views,
 ): void {
   const { applied, line } = roomViews;
-  events.add({ applied, labelled: applied, line });
-  events.add(roomList.listener);
-  events.add(search.listener);
-  events.add(needs.listener);
+  shown.add({ applied, labelled: applied, line });
+  shown.add(roomList.listener);
+  shown.add(search.listener);
+  shown.add(needs.listener);
   events.add({ line: speech.line });
   events.add(metrics.listener);
   if (traces !== null) events.add(traces.listener);
@@ -325,7 +341,7 @@ function runtimePorts(
 }
 
 function webchatOf(
-  { clock, log, store, config, readToken, stateDir }: ServicePorts,
+  { clock, log, mirror, store, config, readToken, stateDir }: ServicePorts,
   ids: Ids,
   events: RuntimeEvents,
   runtime: Runtime,
@@ -338,7 +354,7 @@ function webchatOf(
     clock,
     log,
     events,
-    store,
+    store: mirror ?? store,
     runtime,
     readToken,
     agent: () => route().agent,

@@ -46,7 +46,7 @@ import { findTracer } from "./observability/tracer.ts";
 import type { Traces } from "./observability/traces.ts";
 import { simulate } from "./replay/simulate.ts";
 import { removeAddress, writeAddress } from "./state/address-file.ts";
-import { openStore } from "./state/open-store.ts";
+import { openMirror, openStore } from "./state/open-store.ts";
 import { builtPages, version } from "./state/package-files.ts";
 import { prepareStateDir, stateDirOf } from "./state/state-dir.ts";
 import { createTokenReader, ensureToken, type TokenReader } from "./state/token.ts";
@@ -196,6 +196,7 @@ interface Opened {
   /** Relative paths of the config start here. */
   readonly baseDir: string;
   readonly registry: Registry;
+  /** What is shown. */
   readonly store: Store;
   readonly services: Services;
   readonly readiness: Readiness;
@@ -243,6 +244,8 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
   const config = current.config();
   const store = await openStore(config, stateDir);
   closers.push(() => store.close());
+  const mirror = openMirror(config, stateDir);
+  closers.push(() => mirror?.close());
   const skills = createSkillRegistry(baseDir, log.log);
   await skills.load(config);
   const tracer = findTracer(version);
@@ -262,6 +265,7 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
     skills,
     registry,
     store,
+    mirror,
     clock,
     log: log.log,
     workers: options.workers ?? workersOf(config),
@@ -288,7 +292,7 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
     current,
     baseDir,
     registry,
-    store,
+    store: mirror ?? store,
     services,
     readiness,
   };

@@ -14,6 +14,7 @@ import type { Runtime, RuntimePorts } from "../../src/actors/protocol/runtime.ts
 import { createRuntimeEvents } from "../../src/actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../src/actors/runtime/runtime.ts";
 import { createSessionFiles } from "../../src/adapters/files/session-files.ts";
+import { openMirrorStore } from "../../src/adapters/stores/mirror-store.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { lockStateDir } from "../../src/adapters/stores/state-lock.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
@@ -96,6 +97,8 @@ const ports: RuntimePorts = {
   onPoint,
 };
 const { log, events, ids } = ports;
+const isNode = config.engine.kind !== "pool";
+const mirror = isNode ? openMirrorStore(join(folder, "mirror.db")) : null;
 const engine = createEngine({
   clock,
   log,
@@ -103,6 +106,9 @@ const engine = createEngine({
   config: () => config,
   channels: new Map(),
   events,
+  shown: createRuntimeEvents(() => undefined),
+  mirror,
+  boot: ports.ids.next(),
   runtime: () => ports,
   front: () => runtime,
 });
@@ -144,6 +150,7 @@ async function stop(): Promise<void> {
   await runtime.stop({ drainMs: 10_000 });
   await engine?.leave();
   await store.close();
+  await mirror?.close();
   await lock.release();
   relay.close();
   process.disconnect();

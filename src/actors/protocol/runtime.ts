@@ -91,7 +91,9 @@ export interface RuntimePorts {
   readonly scheduler?: Scheduler;
   readonly log: Log;
   readonly store: Store;
-  /** Where several nodes number rows. @default rows are counted, from the last one in the store */
+  /** Read for people. @default `store` */
+  readonly reads?: Store | undefined;
+  /** @default counted */
   readonly numbers?: Numbers;
   /** ms that local time is ahead of UTC at a moment. @default UTC */
   readonly zoneOffset?: (at: Millis) => Millis;

@@ -21,7 +21,7 @@ const firstStride = 256;
 const messagePrefix = '{"type":"message.received"';
 
 export function createRoomActions(
-  store: () => Pick<Store, "conversation" | "tail" | "lastSeq">,
+  store: () => Pick<Store, "conversation" | "tail" | "lastSeqOf">,
   ways: Ways,
 ): RoomOperator["act"] {
   async function say({ key, by }: RoomOrder, speech: Pick<Speech, "text" | "id">) {
@@ -60,10 +60,10 @@ const done = (messages: readonly string[] = []): RoomActed => ({ refused: null, 
 
 /** Where the newest message of a conversation came from; null: there is none. */
 async function newestRoute(
-  store: Pick<Store, "tail" | "lastSeq">,
+  store: Pick<Store, "tail" | "lastSeqOf">,
   conv: number,
 ): Promise<Route | null> {
-  let upTo = (await store.lastSeq()) + 1;
+  let upTo = (await store.lastSeqOf(conv)) + 1;
   for (let stride = firstStride; upTo > 1; stride *= 4) {
     const from = Math.max(0, upTo - 1 - stride);
     const rows = await store.tail(conv, from, upTo);

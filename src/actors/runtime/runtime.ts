@@ -7,6 +7,7 @@ import type { EarshotError } from "../../domain/errors.ts";
 import type { OutboxRow } from "../../domain/ports/index.ts";
 import { within } from "../../domain/ports/within.ts";
 import { createIngress } from "../ingress/ingress.ts";
+import { openConfigs } from "../journal/config-versions.ts";
 import { findUnapplied, occupySlots, recoverRuns } from "../journal/recovery.ts";
 import { newEvent } from "../protocol/event-codec.ts";
 import type { Runtime, RuntimePorts } from "../protocol/runtime.ts";
@@ -218,7 +219,11 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     why: async (messageId, seq) => {
       const { store, configs } = opened();
       const { isLocal } = ports.directory;
-      return whyMessage({ store, configs, isLocal }, messageId, seq);
+      const own = await whyMessage({ store, configs, isLocal }, messageId, seq);
+      const { reads } = ports;
+      if (reads === undefined) return own;
+      const all = { store: reads, isLocal, ...(await openConfigs(reads, configs.current())) };
+      return [...own, ...(await whyMessage(all, messageId, seq))];
     },
     status: status.read,
     settled,

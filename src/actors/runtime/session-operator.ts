@@ -28,7 +28,7 @@ type Operator = Pick<
 const resetMsMax = 10_000;
 
 export function createSessionOperator(
-  { clock, ids }: Pick<RuntimePorts, "clock" | "ids">,
+  { clock, ids, reads }: Pick<RuntimePorts, "clock" | "ids" | "reads">,
   opened: () => Parts,
 ): Operator {
   /** One change of a session after the other: each starts from the result of the one before. */
@@ -49,6 +49,8 @@ export function createSessionOperator(
     const { conv } = conversationOf(key);
     return opened().store.sessionOf(conv);
   }
+
+  const shown = () => reads ?? opened().store;
 
   async function update(key: string, patch: SessionPatch, by?: string): Promise<Session> {
     const { journal, configs, sessions } = opened();
@@ -96,15 +98,15 @@ export function createSessionOperator(
 
   return {
     async session(key) {
-      const row = await inUse(key);
+      const row = await shown().sessionOf(conversationOf(key).conv);
       return row === null ? null : withoutNumber(row);
     },
     async sessions({ key, ...filter }) {
       const conv = key === undefined ? {} : { conv: conversationOf(key).conv };
-      const rows = await opened().store.sessions({ ...filter, ...conv });
+      const rows = await shown().sessions({ ...filter, ...conv });
       return rows.map(withoutNumber);
     },
-    usage: () => opened().store.usageByAgent(),
+    usage: () => shown().usageByAgent(),
     updateSession(key, patch, by) {
       const work = changing.then(() => update(key, patch, by));
       changing = work.catch(() => undefined);

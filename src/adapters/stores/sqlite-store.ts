@@ -45,7 +45,7 @@ import { createWalSync, type WalSync } from "./wal-sync.ts";
 const sliceRows = 10_000;
 
 /** What differs between a database in a file and a temporary one. */
-interface StoreKind extends Transactions {
+export interface StoreKind extends Transactions {
   /** Events that are cached in memory. */
   readonly recentRows: number;
   readonly recentBytes: number;
@@ -54,7 +54,7 @@ interface StoreKind extends Transactions {
   /** Null: it ends with the process. */
   readonly wal: ((database: Database) => WalSync) | null;
 }
-const durable: Omit<StoreKind, "wal"> = {
+export const durable: Omit<StoreKind, "wal"> = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
   rollback: "ROLLBACK",
@@ -145,7 +145,7 @@ function openTemporary(): Database {
 }
 
 /** Refuses a link, or another user's file, at the journal's path. */
-function checkFile(path: string): void {
+export function checkFile(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   const me = process.getuid?.() ?? found.uid;
@@ -158,7 +158,7 @@ function checkFile(path: string): void {
   );
 }
 
-function createStore(database: Database, kind: StoreKind): Store {
+export function createStore(database: Database, kind: StoreKind): Store {
   const prepared = new Map<string, Statement>();
   const use = (text: string): Statement => {
     let statement = prepared.get(text);
@@ -327,6 +327,7 @@ function createStore(database: Database, kind: StoreKind): Store {
     async lastSeq() {
       return number(sql.lastSeq);
     },
+    lastSeqOf: async () => number(sql.lastSeq),
     async numberBefore(seq, rows) {
       if (kind.numbers === undefined) return Math.max(0, seq - rows);
       return reading(

@@ -6,7 +6,7 @@
  */
 
 import { hostname } from "node:os";
-import type { Forward } from "../../actors/protocol/event-codec.ts";
+import { conversationOf, type Forward } from "../../actors/protocol/event-codec.ts";
 import type { IngestOutcome, Runtime, RuntimePorts } from "../../actors/protocol/runtime.ts";
 import {
   createRuntimeEvents,
@@ -17,16 +17,29 @@ import { createRuntime } from "../../actors/runtime/runtime.ts";
 import { openKeptStore } from "../../adapters/stores/sqlite-store.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Verdict } from "../../domain/decision.ts";
-import type { ChannelDefinition, Clock, Ids, Log, Store } from "../../domain/ports/index.ts";
+import type {
+  ChannelDefinition,
+  Clock,
+  Ids,
+  Log,
+  MirrorStore,
+  Store,
+} from "../../domain/ports/index.ts";
+import type { StreamLine } from "../../domain/stream.ts";
 import { ingressCaller } from "../../engines/restate/calls/ingress-call.ts";
+import { createNodeMirror } from "../../engines/restate/feed/node-mirror.ts";
+import { revisionReader } from "../../engines/restate/feed/stored-revisions.ts";
 import { createInbox } from "../../engines/restate/inbox.ts";
 import { openNode, type RestateNode, registerNodes } from "../../engines/restate/node.ts";
 import { createNodeNumbers } from "../../engines/restate/numbers/node-numbers.ts";
 import { createOrders, type Orders } from "../../engines/restate/orders.ts";
 import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
 import { createVerdicts } from "../../engines/restate/verdicts.ts";
+import { conversationService } from "../../engines/restate/wire.ts";
+import { type AllNodes, createAllNodes } from "./all-nodes.ts";
 import { refuseOneMachine } from "./one-machine.ts";
 import { createOperated, sayer } from "./orders.ts";
+import { createReports } from "./reports.ts";
 import { createSharedConnections, type SharedConnections } from "./shared-connections.ts";
 
 export interface EnginePorts {
@@ -37,6 +50,12 @@ export interface EnginePorts {
   readonly channels: ReadonlyMap<string, ChannelDefinition>;
   /** Reports of conversations that are active here. */
   readonly events: RuntimeEvents;
+  /** What is shown: reports of those that are active on other nodes, too. */
+  readonly shown: RuntimeEvents;
+  /** The copy of the conversations of all nodes; null: this node keeps none. */
+  readonly mirror: MirrorStore | null;
+  /** Of this process only. */
+  readonly boot: string;
   /** The ports of the daemon's runtime. */
   readonly runtime: () => RuntimePorts;
   /** The daemon's runtime, in front of the engine. */
@@ -63,6 +82,8 @@ export interface Engine {
   reload(config: EarshotConfig): Promise<void>;
   /** Conversations that are active here. */
   active(): number;
+  /** What the copy says of all nodes; null: there is none. */
+  readonly all: AllNodes | null;
   /** Connections that may exist once only. Null: this is the only node. */
   readonly connections: Pick<SharedConnections, "leases" | "outlets"> | null;
   /** Names of the nodes that are known to run; empty where this is the only one. */
@@ -93,9 +114,30 @@ function restateEngine(ports: EnginePorts): Engine {
     onChanged: (rows) => ports.front().access().learn(rows),
   });
   const connections = nodes === null ? null : createSharedConnections({ clock, log, call });
-  /** The runtimes of active conversations. */
-  const active = new Set<Runtime>();
+  /** The runtimes of active conversations, by their numbers. */
+  const active = new Map<number, Runtime>();
+  const { mirror } = ports;
+  const rows = createNodeMirror({
+    clock,
+    log,
+    call,
+    boot: ports.boot,
+    mirror,
+    read: revisionReader(trimmed(admin), conversationService),
+    object: conversationService,
+    onChanged:
+      mirror === null
+        ? () => undefined
+        : createReports({ log, store: mirror, events: ports.shown }),
+    onLine: (line) => ports.shown.emit.line?.(line as unknown as StreamLine),
+  });
   let node: RestateNode | null = null;
+
+  /** Reports a line to the other nodes, but of a text that grows: they show it when it is stored. */
+  function publish(line: StreamLine): void {
+    const isText = "event" in line && (line.event === "delta" || line.event === "prompt");
+    if (!("system" in line) && !isText) rows.line(line as never);
+  }
 
   async function know(store: Store): Promise<void> {
     const before = await store.access();
@@ -135,21 +177,24 @@ function restateEngine(ports: EnginePorts): Engine {
         port,
         identityKeys,
         open: openKeptStore,
+        rows,
         numbers: createNodeNumbers({ clock, call }),
-        create(_key, own) {
+        create(key, own) {
+          const { conv } = conversationOf(key);
           const runtime = createRuntime({
             ...ports.runtime(),
             config: config(),
             ...own,
-            events: createRuntimeEvents(log, relayTo(ports.events)),
+            events: createRuntimeEvents(log, relayTo(ports.events), { line: publish }),
+            reads: undefined,
             workers: 0,
             housekeeping: false,
             wakes: false,
             access: () => ports.front().access(),
           });
-          active.add(runtime);
+          active.set(conv, runtime);
           const stop: Runtime["stop"] = (options) => {
-            active.delete(runtime);
+            if (active.get(conv) === runtime) active.delete(conv);
             return runtime.stop(options);
           };
           return { ...runtime, stop };
@@ -161,6 +206,7 @@ function restateEngine(ports: EnginePorts): Engine {
       });
       await registerNodes(trimmed(admin), nodes ?? `http://${host}:${node.port}`);
       connections?.start(`${hostname()}:${node.port}`);
+      rows.start();
       await know(store);
       await front();
       shared.start();
@@ -168,13 +214,14 @@ function restateEngine(ports: EnginePorts): Engine {
     },
     verdict: (key, messageId) => verdicts.of(key, messageId),
     connectionChanged(channel, account) {
-      for (const runtime of active) runtime.connectionChanged(channel, account);
+      for (const runtime of active.values()) runtime.connectionChanged(channel, account);
     },
     async reload(next) {
       refuseOneMachine(next, ports.channels);
-      await Promise.all([...active].map((runtime) => runtime.reload(next)));
+      await Promise.all([...active.values()].map((runtime) => runtime.reload(next)));
     },
     active: () => active.size,
+    all: mirror === null ? null : createAllNodes({ clock, mirror, config, active: () => active }),
     connections,
     nodes: () => connections?.nodes() ?? [],
     async stop(drainMs) {
@@ -184,6 +231,7 @@ function restateEngine(ports: EnginePorts): Engine {
     async leave() {
       await connections?.stop();
       await node?.close();
+      await rows.stop();
     },
   };
 }
@@ -193,10 +241,16 @@ const trimmed = (url: string) => url.replace(/\/$/u, "");
 /** The daemon's runtime in front of an engine. */
 export function withEngine(ports: RuntimePorts, engine: Engine): Runtime {
   const front = createRuntime({ ...ports, workers: 0, forward: engine.forward });
-  const { store, ids } = ports;
+  const { store, reads = store, ids } = ports;
+  const { all } = engine;
   return {
     ...front,
-    ...createOperated({ orders: engine.orders, ids, store }),
+    ...createOperated({ orders: engine.orders, ids, store: reads }),
+    ...(all !== null && {
+      summaries: all.summaries,
+      count: all.count,
+      status: () => all.status(front.status()),
+    }),
     start: () => engine.start(ports.store, () => front.start()),
     async ingest(channel, account, events, { wait, ...options } = {}) {
       const outcomes = await front.ingest(channel, account, events, options);

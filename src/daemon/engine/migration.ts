@@ -14,6 +14,7 @@ import { sha256 } from "../../adapters/system/digest.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
+import { untold } from "../../engines/restate/feed/node-mirror.ts";
 import { type Filled, fillConversation } from "../../engines/restate/filling.ts";
 import { openNode, registerNodes } from "../../engines/restate/node.ts";
 
@@ -41,6 +42,7 @@ export async function migrateToRestate(
     port,
     identityKeys,
     open: openKeptStore,
+    rows: untold,
     numbers: {
       above: async () => undefined,
       next() {

@@ -21,7 +21,7 @@ import type { RoomTransition } from "../api-types/room-transitions.ts";
 import { TransitionLog, transitionsMax, transitionsUpTo } from "./transitions.ts";
 
 export interface ProjectionPorts {
-  readonly store: Pick<Store, "tail" | "lastSeq">;
+  readonly store: Pick<Store, "tail" | "lastSeqOf">;
   readonly configs: ConfigHistory;
 }
 
@@ -115,7 +115,7 @@ class ConversationProjection implements RoomProjection {
 
   async advance(): Promise<{ readonly rows: readonly EventRow[]; readonly more: boolean }> {
     const { store, configs } = this.#ports;
-    const upTo = await store.lastSeq();
+    const upTo = await store.lastSeqOf(this.#conv);
     const found = await store.tail(this.#conv, this.#readTo, upTo + 1);
     const waiting = found.findIndex(({ code }) => code === null);
     const rows = waiting === -1 ? found : found.slice(0, waiting);

@@ -6,7 +6,13 @@
  * After a crash, or when the search is switched on later, it goes on from where the index ends.
  */
 import { setImmediate } from "node:timers/promises";
-import type { EventRow, IndexChange, SearchIndex, Store } from "../../domain/ports/index.ts";
+import type {
+  EventRow,
+  IndexChange,
+  MirrorStore,
+  SearchIndex,
+  Store,
+} from "../../domain/ports/index.ts";
 import { type ChangePorts, changesOf, changesSince } from "./index-changes.ts";
 
 /** Journal rows of a step: about 2 ms. */
@@ -25,6 +31,8 @@ export interface FollowerPorts extends Omit<ChangePorts, "store" | "keyOf"> {
     | "transcriptOfTurn"
   >;
   readonly index: SearchIndex;
+  /** Where rows do not come in the order of their numbers. @default they do */
+  readonly arrivals?: Pick<MirrorStore, "arrivals" | "lastPlace"> | undefined;
 }
 
 export interface Progress {
@@ -43,6 +51,7 @@ const keysMax = 10_000;
 
 export function createFollower(ports: FollowerPorts): Follower {
   const { store, index } = ports;
+  const { arrivals, last, at } = placesOf(ports);
   const keys = new Map<number, string>();
   const changePorts: ChangePorts = {
     store,
@@ -62,20 +71,20 @@ export function createFollower(ports: FollowerPorts): Follower {
   async function check(): Promise<void> {
     const { seq, conv } = index.position();
     if (seq === 0) return;
-    const last = await store.lastSeq();
-    const [row] = checked ? [] : await store.events([seq]);
+    const end = await last();
+    const row = checked ? undefined : await at(seq);
     checked = true;
-    if (last < seq || (row !== undefined && conv !== null && row.conv !== conv)) index.clear();
+    if (end < seq || (row !== undefined && conv !== null && row.conv !== conv)) index.clear();
   }
 
   async function step(): Promise<boolean> {
     const { seq: after } = index.position();
-    const rows = await store.scan(after, stepRows);
-    const last = rows.at(-1);
-    if (last === undefined) return false;
+    const rows = await arrivals(after, stepRows);
+    const newest = rows.at(-1);
+    if (newest === undefined) return false;
     const changes: IndexChange[] = [];
-    for (const row of rows) changes.push(...(await readable(row, changesOf)));
-    index.write(changes, { seq: last.seq, conv: last.conv });
+    for (const { row } of rows) changes.push(...(await readable(row, changesOf)));
+    index.write(changes, { seq: newest.place, conv: newest.row.conv });
     return rows.length === stepRows;
   }
 
@@ -121,7 +130,26 @@ export function createFollower(ports: FollowerPorts): Follower {
       if (!stopped()) index.flush();
     },
     async progress() {
-      return { done: index.position().seq, total: await store.lastSeq() };
+      return { done: index.position().seq, total: await last() };
+    },
+  };
+}
+
+/** The order in which rows are read: that of their numbers, or that in which they came. */
+function placesOf({ store, arrivals: given }: FollowerPorts) {
+  if (given === undefined)
+    return {
+      arrivals: async (after: number, limit: number) =>
+        (await store.scan(after, limit)).map((row) => ({ place: row.seq, row })),
+      last: () => store.lastSeq(),
+      at: async (place: number) => (await store.events([place]))[0],
+    };
+  return {
+    arrivals: (after: number, limit: number) => given.arrivals(after, limit),
+    last: () => given.lastPlace(),
+    at: async (place: number) => {
+      const [found] = await given.arrivals(place - 1, 1);
+      return found?.place === place ? found.row : undefined;
     },
   };
 }

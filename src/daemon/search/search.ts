@@ -20,11 +20,13 @@ import type {
   TimerHandle,
 } from "../../domain/ports/index.ts";
 import type { FoundView, SearchAnswer } from "../api-types/search.ts";
-import { createFollower, type Follower } from "./follower.ts";
+import { createFollower, type Follower, type FollowerPorts } from "./follower.ts";
 import { viewOf } from "./found-view.ts";
 
 export interface SearchPorts {
   readonly store: Store;
+  /** See `createFollower`. */
+  readonly arrivals?: FollowerPorts["arrivals"];
   readonly clock: Clock;
   readonly log: Log;
   readonly config: () => EarshotConfig;
@@ -138,14 +140,14 @@ class MessageSearch implements Search {
 
   #opened(): Open {
     if (this.#open !== null) return this.#open;
-    const { store, config, path } = this.#ports;
+    const { store, arrivals, config, path } = this.#ports;
     const index = openSearchIndex({ path });
     const agentOf = (key: string) => {
       const id = isSessionKey(key) ? parseSessionKey(key).agentId : "";
       const agent = config().agents.list.find((one) => one.id === id);
       return { id, name: agent?.name ?? id };
     };
-    const follower = createFollower({ store, index, agentOf });
+    const follower = createFollower({ store, arrivals, index, agentOf });
     this.#open = { index, follower };
     return this.#open;
   }
@@ -178,7 +180,8 @@ class MessageSearch implements Search {
   }
 
   async #state(): Promise<SearchAnswer["index"]> {
-    const total = await this.#ports.store.lastSeq();
+    const { arrivals, store } = this.#ports;
+    const total = await (arrivals?.lastPlace() ?? store.lastSeq());
     const nothing = { done: 0, total, fullText: true, problem: null };
     if (!this.#ports.config().search.enabled) return { ...nothing, state: "off" };
     if (this.#problem !== null) return { ...nothing, state: "failed", problem: this.#problem };

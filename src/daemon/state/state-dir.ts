@@ -25,6 +25,12 @@ export function storePathOf({ store }: EarshotConfig, stateDir: string): string 
   return store.path.replaceAll("<state>", stateDir);
 }
 
+/** The file of the copy of all nodes' conversations, beside the journal; null: in memory. */
+export function mirrorFileOf(config: EarshotConfig, stateDir: string): string | null {
+  if (config.store.driver === "memory") return null;
+  return `${storePathOf(config, stateDir).replace(/\.db$/, "")}.mirror.db`;
+}
+
 /** The file of the search index, beside the journal; null: with a journal in memory it has none. */
 export function searchFileOf(config: EarshotConfig, stateDir: string): string | null {
   if (config.store.driver === "memory") return null;

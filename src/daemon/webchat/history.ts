@@ -127,7 +127,7 @@ const rowsBackMax = 200_000;
 export interface WebchatHistoryOptions {
   readonly store: Pick<
     Store,
-    "tail" | "lastSeq" | "numberBefore" | "outboxRow" | "eventsByMessage"
+    "tail" | "lastSeqOf" | "numberBefore" | "outboxRow" | "eventsByMessage"
   >;
   /** Session keys of the chat; one for each agent that receives it. */
   readonly keys: () => readonly string[];
@@ -163,6 +163,8 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
   const { store, keys, isHere, filesOf } = options;
   let entries: WebchatEntry[] = [];
   let readTo = -1;
+  /** The number up to which each conversation was read: those of several may come in any order. */
+  const places = new Map<number, number>();
   let turn: string | null = null;
 
   const find: WebchatHistory["find"] = (kind, id) =>
@@ -230,21 +232,23 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
     return commandOf(event.asked);
   }
 
+  async function newIn(key: string): Promise<readonly EventRow[]> {
+    const { conv } = conversationOf(key);
+    const limit = await store.lastSeqOf(conv);
+    const from = places.get(conv) ?? (await store.numberBefore(limit, rowsBackMax));
+    const rows = await store.tail(conv, from, limit + 1);
+    places.set(conv, limit);
+    return rows;
+  }
+
   async function read(): Promise<void> {
-    const limit = await store.lastSeq();
-    const from = readTo >= 0 ? readTo : await store.numberBefore(limit, rowsBackMax);
-    const tails = await Promise.all(
-      keys().map((key) => store.tail(conversationOf(key).conv, from)),
-    );
-    const rows = tails
-      .flat()
-      .filter((row) => row.seq <= limit)
-      .sort((a, b) => a.seq - b.seq);
+    const tails = await Promise.all(keys().map(newIn));
+    const rows = tails.flat().sort((a, b) => a.seq - b.seq);
     for (const row of rows) {
       const entry = await entryOf(row);
       if (entry !== null && find(entry.kind, entry.id) === null) entries.push(entry);
     }
-    readTo = limit;
+    readTo = Math.max(0, ...places.values());
     // A command's message comes after the row of its effect.
     entries.sort((a, b) => a.n - b.n);
     entries = entries.slice(-entriesCountMax);

@@ -18,7 +18,6 @@ import type {
 } from "../message.ts";
 import type { OutgoingChoices, OutgoingKind } from "../outgoing.ts";
 import type { Lease } from "./engine/connection-leases.ts";
-import type { Gap } from "./gap.ts";
 import type { ChannelHook } from "./hook.ts";
 import type { Clock, Log, Random } from "./system.ts";
 
@@ -351,4 +350,22 @@ export interface ServedAccount {
 export interface ServedOutlet {
   /** Takes no more calls; resolves when those that were taken have ended and their callers know. Never rejects. */
   stop(): Promise<void>;
+}
+
+/**
+ * A span of time of which an account cannot get everything back from its platform: it was away, and
+ * the platform keeps no history, or less than that.
+ */
+export interface Gap {
+  /** Until then everything was heard, ms since the epoch. */
+  readonly from: Millis;
+  /** From then on everything is heard again, ms since the epoch. */
+  readonly to: Millis;
+  /** Ids of the chats that it concerns; empty: any of the account's. */
+  readonly rooms: readonly string[];
+  /**
+   * `messages`: people may have said something that nobody here knows. `edits`: all messages came
+   * back, but what happened to earlier ones (edits, deletions, reactions) did not.
+   */
+  readonly lost: "messages" | "edits";
 }

@@ -332,6 +332,8 @@ export interface Store {
   /** Every event up to this number is covered by the record of its conversation. */
   lowWater(): Promise<number>;
   lastSeq(): Promise<number>;
+  /** A number that every later event of the conversation is above, and none of those so far. */
+  lastSeqOf(conv: number): Promise<number>;
   /** A number with about `rows` events between itself and `seq`, or 0. */
   numberBefore(seq: number, rows: number): Promise<number>;
 

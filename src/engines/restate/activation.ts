@@ -19,6 +19,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock, KeptRow, KeptStore, Log, Numbers, Store } from "../../domain/ports/index.ts";
+import type { ActiveRows } from "./feed/node-mirror.ts";
 import type { NodeNumbers } from "./numbers/node-numbers.ts";
 import type { Offered, OfferedEvent, OfferedOrder } from "./wire.ts";
 
@@ -29,6 +30,8 @@ export interface ActivationPorts {
   readonly times?: { readonly lookMs: Millis; readonly restMs: Millis };
   /** Opens a store with these rows, which numbers those that come. */
   readonly open: (rows: readonly KeptRow[], numbers: Numbers) => KeptStore;
+  /** Gets what becomes of its rows. */
+  readonly rows: ActiveRows;
   /** Numbers of rows that no other node gives. */
   readonly numbers: NodeNumbers;
   /** Creates the runtime of a conversation. It must still be started. */
@@ -66,8 +69,8 @@ export interface Activation {
    * @throws EarshotError what a start throws; it may be called again.
    */
   next(): Promise<Work>;
-  /** The last result of `next` is durable. */
-  stored(): void;
+  /** The last result of `next` is durable. Answers whether that was all. */
+  stored(): boolean;
   /** Lets turns and sends finish for at most `ms`, and ends it when what they did is stored. */
   drain(ms: Millis): Promise<void>;
   /** Cuts it off; resolves when its runtime has ended. */
@@ -97,6 +100,8 @@ export function activate(
   let storing: typeof waiting = [];
   let rested: Pick<Work, "dueAt"> | null = null;
   let look: (() => void) | null = null;
+  /** Rows that have changed since the last `next`, by table and name. */
+  const changed = new Map<string, KeptRow>();
 
   const over = () =>
     new EarshotError(
@@ -120,6 +125,7 @@ export function activate(
       async value(...[writes, until = "durable"]: Parameters<Store["commit"]>) {
         if (isOver) throw over();
         const answers = await kept.commit(writes, "ordered");
+        noteChanges();
         touched();
         // What a start writes is stored with the first thing that somebody waits for.
         if (until === "durable" && isStarted) await sync();
@@ -130,6 +136,16 @@ export function activate(
     syncsItself: { value: false },
     close: { value: async () => undefined },
   }) as Store;
+  function noteChanges(): void {
+    const rows = kept.changes();
+    for (const row of rows) changed.set(`${row.table} ${row.id}`, row);
+    if (!isOver) ports.rows.changed(key, rows);
+  }
+  function takeChanges(): readonly KeptRow[] {
+    const rows = [...changed.values()];
+    changed.clear();
+    return rows;
+  }
   const runtime = ports.create(key, { store, clock: own, log, numbers: ports.numbers });
 
   /** What was taken before has been delivered. */
@@ -247,16 +263,17 @@ export function activate(
             storing = waiting;
             waiting = [];
             look = null;
-            return resolve({ changes: kept.changes(), rests: false, dueAt: null, heard });
+            return resolve({ changes: takeChanges(), rests: false, dueAt: null, heard });
           }
           if (rested === null) return;
           look = null;
-          resolve({ changes: kept.changes(), rests: true, heard, ...rested });
+          resolve({ changes: takeChanges(), rests: true, heard, ...rested });
         };
         look();
       }),
     stored() {
       for (const { done } of storing.splice(0)) done();
+      return changed.size === 0;
     },
     async drain(ms) {
       await started;

@@ -12,6 +12,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
 import { type Activation, type ActivationPorts, activate } from "./activation.ts";
 import type { Sdk } from "./calls/handlers.ts";
+import { feedObject } from "./feed/object.ts";
 import { inboxObject } from "./inbox-object.ts";
 import { leaseObject } from "./leases/object.ts";
 import { numbersObject } from "./numbers/object.ts";
@@ -104,8 +105,10 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
         clock: options.clock,
         activate: activateHere,
         ready: options.ready,
+        rows: options.rows,
         numbered: (last) => options.numbers.above(last),
       }),
+      feedObject(sdk),
       numbersObject(sdk),
       leaseObject(sdk),
       outletObject(sdk),

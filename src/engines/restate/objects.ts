@@ -16,6 +16,8 @@ import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock, KeptRow } from "../../domain/ports/index.ts";
 import type { Activation, Work } from "./activation.ts";
 import type { Sdk } from "./calls/handlers.ts";
+import type { ActiveRows } from "./feed/node-mirror.ts";
+import { feedKey, feedService } from "./feed/wire.ts";
 import { type Group, isGroup, KeptState, metaGroup, metaIn, verdictOn } from "./kept-state.ts";
 import { callConversation, jsonOf, options, readCall } from "./object-calls.ts";
 import {
@@ -32,6 +34,8 @@ export interface ObjectPorts {
   readonly clock: Pick<Clock, "now">;
   /** Makes a conversation active on this node. */
   readonly activate: (key: string, rows: readonly KeptRow[]) => Activation;
+  /** Gets what becomes of the rows of those. */
+  readonly rows: ActiveRows;
   /** Resolves when rows of a conversation may be numbered here that has rows up to this number. */
   readonly numbered: (last: number) => Promise<void>;
   /** Resolves when conversations may become active here. @default at once */
@@ -72,12 +76,31 @@ async function fill(sdk: Sdk, ctx: ObjectContext, given: Fill, clock: Pick<Clock
   if (place === 0) for (const key of there.keys()) ctx.clear(key);
   const kept = place === 0 ? new KeptState([]) : there;
   for (const [key, group] of kept.apply(rows)) ctx.set(key, group);
+  const revision = (await revisionOf(ctx)) + 1;
+  ctx.set(revisionKey, revision);
   const called = filling?.called ?? false;
   if (!whole) return ctx.set<Filling>(fillingKey, { next: place + 1, called });
   ctx.clear(fillingKey);
+  announce(sdk, ctx, revision);
   if (called) callConversation(sdk, ctx, ctx.key);
   else await alarm(sdk, ctx, dueAt, clock);
 }
+
+/** How often rows of a conversation were stored. */
+const revisionKey = "revision";
+
+const revisionOf = async (ctx: ObjectContext | ObjectSharedContext) =>
+  (await ctx.get<number>(revisionKey)) ?? 0;
+
+/** The other nodes learn of it, also when this one dies at once. */
+const announce = (sdk: Sdk, ctx: ObjectContext, revision: number) =>
+  ctx.genericSend({
+    service: feedService,
+    method: "announce",
+    key: feedKey,
+    parameter: { key: ctx.key, revision },
+    inputSerde: jsonOf(sdk),
+  });
 
 /** One call of `run`: what this node does of it. What was stored before it died is not done again. */
 class Run {
@@ -88,11 +111,15 @@ class Run {
   readonly #waiting: Offered[] = [];
   #activation: Activation | null = null;
   #taken = 0;
+  #revision: number;
+  /** Rows were stored in this call. */
+  hasStored = false;
 
-  constructor(ctx: ObjectContext, ports: ObjectPorts, kept: KeptState) {
+  constructor(ctx: ObjectContext, ports: ObjectPorts, kept: KeptState, revision: number) {
     this.#ctx = ctx;
     this.#ports = ports;
     this.#kept = kept;
+    this.#revision = revision;
     ctx.request().attemptCompletedSignal.addEventListener("abort", () => void this.end());
   }
 
@@ -111,7 +138,11 @@ class Run {
     await this.#ports.ready;
     await this.#ports.numbered(this.#kept.last);
     if (this.#activation === null) {
-      this.#activation = this.#ports.activate(this.#ctx.key, this.#kept.rows());
+      const { key } = this.#ctx;
+      const rows = this.#kept.rows();
+      this.#activation = this.#ports.activate(key, rows);
+      // Another node has stored rows in this call.
+      this.#ports.rows.began(key, rows, this.#revision, this.hasStored);
       const offered = this.#waiting.splice(0);
       if (offered.length > 0) this.#activation.take(offered);
     }
@@ -123,13 +154,28 @@ class Run {
     for (const [key, rows] of this.#kept.apply(changes))
       if (rows === null) this.#ctx.clear(key);
       else this.#ctx.set(key, rows);
-    this.#activation?.stored();
+    if (changes.length > 0) {
+      this.hasStored = true;
+      this.#revision += 1;
+      // Behind the rows: who reads this one has those, too.
+      this.#ctx.set(revisionKey, this.#revision);
+    }
+    const activation = this.#activation;
+    if (activation === null) return;
+    const isAll = activation.stored();
+    if (changes.length > 0) this.#ports.rows.stored(this.#ctx.key, changes, this.#revision, isAll);
+  }
+
+  get revision(): number {
+    return this.#revision;
   }
 
   async end(): Promise<void> {
     const ending = this.#activation;
+    if (ending === null) return;
     this.#activation = null;
-    await ending?.end();
+    await ending.end();
+    this.#ports.rows.ended(this.#ctx.key);
   }
 }
 
@@ -153,7 +199,7 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
           const filling = (await ctx.get<Filling>(fillingKey)) as Filling;
           return ctx.set(fillingKey, { ...filling, called: true });
         }
-        const run = new Run(ctx, ports, await keptState(ctx, keys));
+        const run = new Run(ctx, ports, await keptState(ctx, keys), await revisionOf(ctx));
         /** Takes what waits, and resolves when there is more. */
         const more = async () => {
           const { id, promise } = ctx.awakeable<null>();
@@ -178,6 +224,7 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
             const left = await taking(ctx, null);
             if (left.length === 0) {
               await alarm(sdk, ctx, work.dueAt, ports.clock);
+              if (run.hasStored) announce(sdk, ctx, run.revision);
               return run.end();
             }
             run.take(left);
@@ -219,6 +266,12 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
           return verdictOn(id, await ctx.stateKeys(), (key) => ctx.get<Group>(key));
         },
       ),
+
+      /** The rows as they are stored by now, or later, and how often they were by now. */
+      whole: sdk.handlers.object.shared(async (ctx: ObjectSharedContext) => {
+        const revision = await revisionOf(ctx);
+        return { revision, rows: (await keptState(ctx)).rows() };
+      }),
 
       /** The rows as they are stored by now. */
       rows: sdk.handlers.object.shared(

@@ -25,6 +25,7 @@ describe.skipIf(!haveRestate)("kill -9", () => {
     await one.quiet();
     expect(await one.broken(), `seed ${seed}, log: ${one.logged.join("\n")}`).toEqual([]);
     expect(one.acked.size).toBe(one.said.length);
+    await expect.poll(() => one.copiesDiffer(), { timeout: 60_000, interval: 500 }).toEqual([]);
     expect(one.received.length).toBeGreaterThan(one.kills);
   }
 

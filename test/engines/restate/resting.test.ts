@@ -8,6 +8,7 @@ import * as sdk from "@restatedev/restate-sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import type { Activation, Work } from "../../../src/engines/restate/activation.ts";
+import { untold } from "../../../src/engines/restate/feed/node-mirror.ts";
 import { createInbox } from "../../../src/engines/restate/inbox.ts";
 import { inboxObject } from "../../../src/engines/restate/inbox-object.ts";
 import { registerNodes } from "../../../src/engines/restate/node.ts";
@@ -53,7 +54,7 @@ describe.skipIf(!haveRestate)("a conversation that comes to rest", () => {
         stored.push(work.heard);
         return work;
       },
-      stored: () => undefined,
+      stored: () => true,
       drain: async () => undefined,
       end: async () => rested(),
     };
@@ -64,7 +65,12 @@ describe.skipIf(!haveRestate)("a conversation that comes to rest", () => {
   const handler = sdk.createEndpointHandler({
     services: [
       inboxObject(sdk),
-      conversationObject(sdk, { clock, activate: fake, numbered: async () => undefined }),
+      conversationObject(sdk, {
+        clock,
+        activate: fake,
+        numbered: async () => undefined,
+        rows: untold,
+      }),
     ],
     logger: () => undefined,
   });

@@ -12,6 +12,8 @@ import { encodeVerdict } from "../../../src/domain/decision.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
 import type { Clock } from "../../../src/domain/ports/index.ts";
 import { ingressCaller } from "../../../src/engines/restate/calls/ingress-call.ts";
+import { untold } from "../../../src/engines/restate/feed/node-mirror.ts";
+import { feedObject } from "../../../src/engines/restate/feed/object.ts";
 import { fillConversation } from "../../../src/engines/restate/filling.ts";
 import { createInbox } from "../../../src/engines/restate/inbox.ts";
 import { inboxObject } from "../../../src/engines/restate/inbox-object.ts";
@@ -165,11 +167,13 @@ const objects = [
       throw new Error("no handler of these makes a conversation active");
     },
     numbered: async () => undefined,
+    rows: untold,
   }),
   numbersObject(sdk),
   leaseObject(sdk),
   accessObject(sdk),
   cursorObject(sdk),
+  feedObject(sdk),
 ] as unknown as readonly { readonly name: string; readonly object: Record<string, Handler> }[];
 const handlers: ReadonlyMap<string, Handler> = new Map(
   objects.flatMap(({ name, object }) =>
@@ -219,6 +223,7 @@ const seedCalls: readonly (readonly [name: string, ...calls: Call[]])[] = [
     ["conversation", "filling", key, null],
     ["conversation", "fill", key, { place: 1, rows: kept, whole: true, dueAt: 5 }],
     ["conversation", "rows", key, null],
+    ["conversation", "whole", key, null],
     ["conversation", "verdict", key, { id: "m1" }],
   ],
   [
@@ -253,6 +258,26 @@ const seedCalls: readonly (readonly [name: string, ...calls: Call[]])[] = [
     ],
     ["leases", "enlist", "all", { boot: "c", version: 2, awakeable: "a" }],
     ["leases", "state", "all", null],
+  ],
+  [
+    "news",
+    ["feed", "enlist", "all", { boot: "a", after: -1, awakeable: "w" }],
+    ["feed", "enlist", "all", { boot: "a", after: 0, awakeable: "w" }],
+    [
+      "feed",
+      "publish",
+      "all",
+      {
+        boot: "b",
+        news: [
+          { key, revision: 1, rows: kept },
+          { key, revision: 2, rows: null },
+        ],
+        lines: [{ t: 1, key, out: "send" }],
+      },
+    ],
+    ["feed", "announce", "all", { key, revision: 3 }],
+    ["feed", "enlist", "all", { boot: "a", after: 0, awakeable: "w" }],
   ],
   [
     "shared rows",

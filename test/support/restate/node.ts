@@ -8,6 +8,7 @@ import { sha256 } from "../../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../../src/adapters/system/ids.ts";
 import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import type { AgentDriver, Clock, Log } from "../../../src/domain/ports/index.ts";
+import { untold } from "../../../src/engines/restate/feed/node-mirror.ts";
 import { type NodeOptions, openNode, type RestateNode } from "../../../src/engines/restate/node.ts";
 import { createNodeNumbers } from "../../../src/engines/restate/numbers/node-numbers.ts";
 import { readyDirectory } from "../runtime/ready-directory.ts";
@@ -21,6 +22,7 @@ export const openTestNode = (options: Partial<NodeOptions> = {}): Promise<Restat
     clock: createSystemClock(),
     log: () => undefined,
     open: openKeptStore,
+    rows: untold,
     numbers: ownNumbers(options.clock ?? createSystemClock()),
     create: () => {
       throw new Error("no conversation is active in this test");
@@ -49,6 +51,7 @@ const debounceMs = 1_500;
  * A node with runtimes, an agent that says it is there, and a platform that takes everything.
  * @param port of another node whose calls it goes on with. @default a free one
  * @param times ms. `waitMs`: how long a message waits for more; `afterMs`: how long the agent thinks
+ * @param parts of the node that are others than in most tests
  */
 export async function openTalkingNode(
   port = 0,
@@ -56,6 +59,7 @@ export async function openTalkingNode(
     waitMs = debounceMs,
     afterMs = 0,
   }: { readonly waitMs?: number; readonly afterMs?: number } = {},
+  parts: Pick<Partial<NodeOptions>, "rows" | "numbers"> = {},
 ): Promise<TalkingNode> {
   const clock = createSystemClock();
   let turns = 0;
@@ -82,6 +86,7 @@ export async function openTalkingNode(
   });
   const log: Log = () => undefined;
   const node = await openTestNode({
+    ...parts,
     clock,
     times,
     port,

@@ -1,13 +1,14 @@
 /** The journal of a state directory where no daemon is running, read under the directory's lock. */
 import { access } from "node:fs/promises";
 import { readConfigSections } from "../../../adapters/files/config-file.ts";
+import { openMirrorStore } from "../../../adapters/stores/mirror-store.ts";
 import { openSqliteStore } from "../../../adapters/stores/sqlite-store.ts";
 import { lockStateDir } from "../../../adapters/stores/state-lock.ts";
 import { defaultConfig } from "../../../domain/config/index.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { Store } from "../../../domain/ports/index.ts";
 import { configPathOf } from "../../config/config-source.ts";
-import { storePathOf } from "../../state/state-dir.ts";
+import { mirrorFileOf, storePathOf } from "../../state/state-dir.ts";
 import { type StateOptions, stateDirFor } from "./command.ts";
 
 /**
@@ -22,8 +23,10 @@ export async function withJournal<Result>(
 ): Promise<Result> {
   const stateDir = stateDirFor(options);
   const file = configPathOf(options.config, process.env, stateDir);
-  const where = file === null ? defaultConfig : await readConfigSections(file, ["store"]);
-  const path = storePathOf(where, stateDir);
+  const where = file === null ? defaultConfig : await readConfigSections(file, ["store", "engine"]);
+  // With an engine, the journal of a node has nothing of a conversation.
+  const copy = where.engine.kind === "pool" ? null : mirrorFileOf(where, stateDir);
+  const path = copy ?? storePathOf(where, stateDir);
   const exists = await access(path).then(
     () => true,
     () => false,
@@ -36,7 +39,7 @@ export async function withJournal<Result>(
     );
   const lock = await lockStateDir(stateDir);
   try {
-    const store = await openSqliteStore({ path });
+    const store = copy === null ? await openSqliteStore({ path }) : openMirrorStore(copy);
     try {
       return await read(store);
     } finally {

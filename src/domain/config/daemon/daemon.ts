@@ -132,6 +132,12 @@ export const engine = section(
         "`restate`: the address under which its server reaches all nodes, mostly that of a load " +
           "balancer. null: this node is the only one, and is reached at `host` and `port`.",
       ),
+    mirror: z
+      .boolean()
+      .describe(
+        "`restate`: this node keeps a copy of all conversations, which its pages, `why`, `record` and " +
+          "search read. Without one they show none.",
+      ),
     identityKeys: z
       .array(z.string().regex(/^publickeyv1_/u, "expected a key that begins with publickeyv1_"))
       .max(16)
@@ -147,6 +153,7 @@ export const engine = section(
     host: "127.0.0.1",
     port: 9_080,
     nodes: null,
+    mirror: true,
     identityKeys: [],
   },
 );

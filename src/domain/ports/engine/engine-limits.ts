@@ -55,6 +55,21 @@ export const engineLimits = {
   numberPlaces: 1_024,
   /** A place is exchanged for another after this time, long before its turn comes again. */
   numberPlaceMs: 3_600_000,
+  /** Between two calls in which a node reports what it has stored to the others. */
+  feedMs: 150,
+  /** Text of one such call, UTF-16 units; what does not fit goes with the next, or asked for. */
+  feedUnitsMax: 500_000,
+  /** Lines of the event stream in one; more are left out. */
+  feedLinesMax: 256,
+  /** The newest such calls of all nodes that are kept; one that has missed more compares everything. */
+  feedKept: 64,
+  /** How long a node asks for news before it asks again. */
+  feedWaitMs: 10_000,
+  /** Conversations that a node asks for as a whole at a time. */
+  fetchesAtOnce: 8,
+  /** Revisions of conversations that are read together, and how long that may take. */
+  revisionsTogether: 10_000,
+  queryMsMax: 60_000,
   /** Journal rows that are kept together; a change of one stores them all. */
   rowsTogether: 16,
   /** How often Restate makes a call that no node answers, every 5 s at last: 300 years. */

@@ -1,0 +1,161 @@
+/**
+ * Two real daemons on a real Restate: what was said to one and answered by the other is shown alike by both, and by a
+ * third that starts later.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { group, type LiveDaemon, toScout } from "../../support/daemon/live-daemon.ts";
+import { haveRestate } from "../../support/restate/server.ts";
+import { createTwoDaemons, type TwoDaemons } from "../../support/restate/two-daemons.ts";
+
+const key = "agent:main:webhook:group:#garden";
+const text = "Scout, where are the turnips?";
+
+describe.skipIf(!haveRestate)("of a message that one node took and another answered", () => {
+  let all: TwoDaemons;
+  let third: LiveDaemon;
+
+  beforeAll(async () => {
+    all = await createTwoDaemons({ pagesDir: "" });
+    await all.back.start();
+    await all.front.start();
+    await all.front.say({ chat: group("#garden"), text, ...toScout });
+    third = await all.another();
+    await third.start();
+  }, 120_000);
+  afterAll(() => all?.close());
+
+  const nodes = () => ({ front: all.front, back: all.back, third });
+  /** What each answers at a path, of which only what is the same for all is taken. */
+  const each = async (path: string, take: (answer: never) => unknown) =>
+    Object.fromEntries(
+      await Promise.all(
+        Object.entries(nodes()).map(async ([name, node]) => [
+          name,
+          take((await node.ask(path)) as never),
+        ]),
+      ),
+    );
+  const bodyOf = async (node: LiveDaemon, path: string) => {
+    const headers = { authorization: `Bearer ${node.token}` };
+    return (await fetch(`${node.base}${path}`, { headers })).text();
+  };
+
+  /** Resolves when all answer the same, of which `holds` is true. */
+  async function same(
+    path: string,
+    take: (answer: never) => unknown,
+    holds: (taken: never) => boolean,
+  ) {
+    await expect
+      .poll(
+        async () => {
+          const found = await each(path, take);
+          const [first] = Object.values(found);
+          const isSame = Object.values(found).every(
+            (one) => JSON.stringify(one) === JSON.stringify(first),
+          );
+          return isSame && first !== undefined && holds(first as never) ? "same" : found;
+        },
+        { timeout: 60_000, interval: 200 },
+      )
+      .toBe("same");
+  }
+
+  test("the lists of rooms, sessions, conversations and sends are the same", async () => {
+    type Rooms = { rooms: { key: string; last: unknown }[] };
+    await same(
+      "/rooms",
+      ({ rooms }: Rooms) => rooms.map((row) => [row.key, row.last]),
+      (rows: unknown[][]) => rows.length === 1 && JSON.stringify(rows).includes("turnips"),
+    );
+    type Sessions = { sessions: { key: string; usage: { turns: number } }[]; usage: unknown };
+    await same(
+      "/sessions",
+      (all: Sessions) => all,
+      ({ sessions }: Sessions) => sessions[0]?.usage.turns === 1,
+    );
+    type Conversations = { conversations: { key: string; lastSeq: number }[] };
+    await same(
+      "/conversations",
+      (all: Conversations) => all,
+      ({ conversations }: Conversations) => conversations[0]?.key === key,
+    );
+    type Outbox = { rows: { state: string; key: string }[] };
+    await same(
+      "/outbox?state=sent",
+      (all: Outbox) => all,
+      (all: Outbox) => JSON.stringify(all).includes('"sent"'),
+    );
+  });
+
+  test("its page, explanation, transcript, and place in the search are the same", async () => {
+    type Page = { state: { attention: string }; history: { entries: { kind: string }[] } };
+    await same(
+      `/rooms/${encodeURIComponent(key)}`,
+      ({ history }: Page) => history.entries,
+      (entries: { kind: string }[]) => entries.some(({ kind }) => kind === "said"),
+    );
+    type Why = { why: { recorded: { decision: string }; fate: { outcome: string } }[] };
+    await same(
+      "/why/m1",
+      ({ why }: Why) => why,
+      (why: Why["why"]) => why[0]?.fate.outcome === "replied",
+    );
+    await same(
+      `/sessions/${encodeURIComponent(key)}`,
+      ({ lines }: { lines: unknown[] }) => lines,
+      (lines: unknown[]) => lines.length >= 2,
+    );
+    type Found = { found: { kind: string }[] };
+    await same(
+      "/search?text=turnips",
+      ({ found }: Found) => found,
+      (found: unknown[]) => found.length >= 1,
+    );
+  });
+
+  test("its recording and the counts are the same", async () => {
+    const recordings = await Promise.all(
+      Object.values(nodes()).map((node) =>
+        bodyOf(node, `/api/record?since=0&conversation=${encodeURIComponent(key)}`),
+      ),
+    );
+    expect(recordings[0]).toContain("turnips");
+    expect(new Set(recordings).size).toBe(1);
+    type Status = { outbox: Record<string, number>; turns: unknown };
+    await same(
+      "/status",
+      ({ outbox, turns }: Status) => ({ outbox, turns }),
+      ({ outbox }: Status) => (outbox.sent ?? 0) > 0,
+    );
+    for (const node of Object.values(nodes())) {
+      const metrics = await bodyOf(node, "/metrics");
+      const of = (name: string) => Number(new RegExp(`${name} (\\d+)`, "u").exec(metrics)?.[1]);
+      expect(of("conversations_live") + of("conversations_passive")).toBe(1);
+    }
+  });
+
+  test("an event stream of the other node has its lines", async () => {
+    const { front, back } = nodes();
+    const stop = new AbortController();
+    const headers = { authorization: `Bearer ${front.token}` };
+    const stream = await fetch(`${front.base}/api/events`, { headers, signal: stop.signal });
+    const reader = stream.body?.getReader();
+    await back.say({
+      id: "again",
+      chat: group("#garden"),
+      text: "Scout, and the beans?",
+      ...toScout,
+    });
+    let heard = "";
+    while (!heard.includes('"out":"send"')) {
+      const { value, done } = (await reader?.read()) ?? { done: true };
+      if (done) break;
+      heard += new TextDecoder().decode(value);
+    }
+    stop.abort();
+    expect(heard).toContain('"decision":"engage"');
+    expect(heard).toContain('"out":"send"');
+    expect(heard.match(/"decision":"engage"/gu)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,41 @@
+/**
+ * A Room page in a real Chromium, of a room whose conversation is active on another node: what is said and answered
+ * there appears without a reload, and the list of rooms moves.
+ */
+import { beforeAll, describe, expect, test } from "vitest";
+import { group, toScout } from "../support/daemon/live-daemon.ts";
+import { haveChromium } from "../support/pages/chromium.ts";
+import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
+import { haveRestate } from "../support/restate/server.ts";
+import { createTwoDaemons, type TwoDaemons } from "../support/restate/two-daemons.ts";
+
+const key = "agent:main:webhook:group:#garden";
+
+describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing is active", () => {
+  const rig = createPagesRig({ kept: true });
+  let all: TwoDaemons;
+
+  beforeAll(async () => {
+    all = await createTwoDaemons({ pagesDir: rig.pagesDir });
+    await all.back.start();
+    await all.front.start();
+    rig.closing(() => all.close());
+  }, 120_000);
+
+  test("the Room page shows each new answer as it comes", async () => {
+    const { front, back } = all;
+    const garden = { chat: group("#garden"), ...toScout };
+    await back.say({ ...garden, id: "first", text: "Scout, where are the beans?" });
+    await soon(async () =>
+      JSON.stringify(await front.ask(`/rooms/${encodeURIComponent(key)}`)),
+    ).toContain('"kind":"said"');
+    const page = await rig.open(front.address(`/room/${encodeURIComponent(key)}`));
+    const lines = page.locator(".msg");
+    await soon(() => lines.count()).toBe(2);
+    const opened = await page.evaluate(() => performance.timeOrigin);
+    await back.say({ ...garden, id: "second", text: "Scout, and the turnips?" });
+    await lines.filter({ hasText: "and the turnips?" }).waitFor();
+    await soon(() => lines.count()).toBe(4);
+    expect(await page.evaluate(() => performance.timeOrigin)).toBe(opened);
+  });
+});

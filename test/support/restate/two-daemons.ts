@@ -1,0 +1,51 @@
+/**
+ * Two daemons on one Restate: people speak to either, and conversations become active on the second alone.
+ */
+import type { LiveDaemon, LiveDaemonOptions } from "../daemon/live-daemon.ts";
+import { createLiveDaemon } from "../daemon/live-daemon.ts";
+import { freePort } from "../free-port.ts";
+import { openBalancer } from "./balancer.ts";
+import { type RestateServer, startRestate } from "./server.ts";
+
+export interface TwoDaemons {
+  /** No conversation is active on it while it has company. */
+  readonly front: LiveDaemon;
+  readonly back: LiveDaemon;
+  readonly restate: RestateServer;
+  /** Makes another daemon, that has no conversations either. */
+  another(): Promise<LiveDaemon>;
+  close(): Promise<void>;
+}
+
+/** Makes them; the server runs, and both daemons are to be started. */
+export async function createTwoDaemons(options: LiveDaemonOptions): Promise<TwoDaemons> {
+  const restate = await startRestate();
+  const { ingress, admin } = restate;
+  const port = await freePort();
+  const balancer = await openBalancer([port]);
+  const nodes = `http://127.0.0.1:${balancer.port}`;
+  const made: LiveDaemon[] = [];
+  const make = async (own: number) => {
+    const engine = { kind: "restate", ingress, admin, port: own, nodes };
+    const daemon = await createLiveDaemon({
+      ...options,
+      config: { ...options.config, engine },
+    });
+    made.push(daemon);
+    return daemon;
+  };
+  const back = await make(port);
+  const front = await make(0);
+  return {
+    front,
+    back,
+    restate,
+    another: () => make(0),
+    async close() {
+      // The first has the conversations, and makes the calls of the others.
+      for (const daemon of [...made].reverse()) await daemon.close();
+      await balancer.close();
+      await restate.stop();
+    },
+  };
+}
