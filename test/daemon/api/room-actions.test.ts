@@ -135,7 +135,11 @@ test("activation, disengage and a new session apply, say who did them, and survi
   expect((await act({ does: "disengage" })).status).toBe(200);
   await until(({ state }) => state.credits.length === 0);
   expect((await act({ does: "new" })).status).toBe(200);
-  const before = await until(({ history }) => history.entries.some(hasKind("session")));
+  const before = await until(
+    ({ history: { entries } }) =>
+      entries.some(hasKind("session")) &&
+      entries.some((entry) => entry.kind === "said" && entry.text === "A new start."),
+  );
   expect(before.history.entries.filter(hasKind("session"))).toMatchObject([
     { why: "operator", by: "operator" },
   ]);
@@ -150,7 +154,7 @@ test("activation, disengage and a new session apply, say who did them, and survi
   await daemon.stop();
   await daemon.start();
   const after = await until(({ state }) => state.activation === "mention");
-  expect(after.history).toEqual(before.history);
+  expect(after.history.entries).toEqual(before.history.entries);
 });
 
 test("at a terminal: stop and disengage, and exit code 1 where there is nothing to stop", async () => {
