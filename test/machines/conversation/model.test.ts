@@ -8,7 +8,6 @@ import { describe, expect, test } from "vitest";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import { property } from "../../support/property.ts";
-import { rounds } from "../../support/rounds.ts";
 import { Model, type ModelLimits } from "../../support/runtime/conversation-model.ts";
 import { Rig } from "../../support/runtime/conversation-rig.ts";
 
@@ -243,7 +242,7 @@ describe("the chart does what the plain model does", () => {
     limitsOf({ sliding: true, size: 1, trips: 1, mutes: 2 }),
   ]) {
     const { mode, sliding } = limits;
-    property([talks], { numRuns: rounds(100, 300) })(
+    property([talks], { numRuns: 300 })(
       `in every talk (${mode}, ${sliding ? "sliding" : "one-shot"})`,
       (commands) => {
         fc.modelRun(() => setUp(limits), commands);
