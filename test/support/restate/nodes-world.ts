@@ -279,10 +279,10 @@ export class NodesWorld {
 
   /** Calls that the server has not ended and that are not for later. */
   async #underWay(): Promise<number> {
+    // Each node waits for news there all the time.
     const query =
       "SELECT count(*) AS calls FROM sys_invocation WHERE status NOT IN ('completed', 'scheduled') " +
-      // Each node waits for news there.
-      "AND target_service_name <> 'feed'";
+      "AND target_service_name NOT IN ('feed', 'leases')";
     const answer = await fetch(`${this.#server.admin}/query`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json" },
