@@ -20,13 +20,14 @@ import type { Journal } from "../journal/journal.ts";
 import type { Quarantine } from "../journal/quarantine.ts";
 import type { Judges } from "../judge/judge.ts";
 import type { Outbox } from "../outbox/types.ts";
+import type { TurnSlots } from "../protocol/conversation-summary.ts";
 import {
   type HostEntry,
   type HostResult,
   type HostStep,
   quarantinedCode,
 } from "../protocol/host-protocol.ts";
-import type { OutboundDirectory, TurnSlots } from "../protocol/runtime.ts";
+import type { OutboundDirectory } from "../protocol/runtime.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { Effects } from "../protocol/supervisor.ts";
 import type { Sessions } from "../sessions/session-registry.ts";

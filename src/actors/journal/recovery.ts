@@ -6,9 +6,9 @@
  */
 import type { Clock, EventRow, Log, RunRow, Scheduler, Store } from "../../domain/ports/index.ts";
 import type { JournalEvent } from "../../machines/events/events.ts";
+import type { TurnSlots } from "../protocol/conversation-summary.ts";
 import { decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import type { HostEntry } from "../protocol/host-protocol.ts";
-import type { TurnSlots } from "../protocol/runtime.ts";
 import { nextTurn } from "../util/scheduling.ts";
 import type { Configs } from "./config-versions.ts";
 import type { Journal } from "./journal.ts";

@@ -35,7 +35,12 @@ import type { Session, SessionPatch, SessionUsage } from "../../domain/session.t
 import type { FailingAgent } from "../../domain/stream.ts";
 import type { JudgeAnswered } from "../../machines/events/events.ts";
 import type { AccessStore } from "./access-store.ts";
-import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
+import type {
+  ConversationCount,
+  ConversationSummary,
+  NodeSlots,
+  SlotsOfAgent,
+} from "./conversation-summary.ts";
 import type { AdmittedEvent, Forward } from "./event-codec.ts";
 import type { AgentJudgeDay } from "./judges.ts";
 import type { ConversationOrder, OrderOutcome, RoomOperator } from "./room-actions.ts";
@@ -123,6 +128,8 @@ export interface RuntimePorts {
   readonly forward?: Forward;
   /** The access store of the daemon, for a runtime of one of its conversations. @default its own */
   readonly access?: () => AccessStore;
+  /** Turn slots that several runtimes share. @default its own */
+  readonly slots?: NodeSlots;
   /** Reports everything that happens, once, in order. */
   readonly events: RuntimeEvents;
   /** 0: everything in-process. */
@@ -364,36 +371,4 @@ export interface Runtime extends RoomOperator {
    * hosts.
    */
   stop(options?: { readonly drainMs?: number }): Promise<void>;
-}
-
-export interface SlotRequest {
-  readonly conv: number;
-  readonly key: string;
-  readonly agentId: string;
-}
-
-export interface SlotsOfAgent {
-  readonly agentId: string;
-  readonly running: number;
-  readonly waiting: number;
-}
-
-export interface TurnSlots {
-  /** Requests a slot. Ignored for a conversation that waits or runs already. */
-  request(request: SlotRequest): void;
-  /**
-   * Takes a slot immediately, if the request would be granted now. False: it was not, and is not
-   * queued.
-   */
-  takeFree(request: SlotRequest): boolean;
-  /** Takes a slot that was granted before a restart, even above the limit. */
-  occupy(request: SlotRequest): void;
-  /** Returns the slot (or leaves the queue). */
-  release(conv: number): void;
-  /** Grants slots again, after the limits changed. */
-  pump(): void;
-  waiting(): number;
-  running(): number;
-  /** Agents that have turns or wait for some. */
-  agents(): readonly SlotsOfAgent[];
 }

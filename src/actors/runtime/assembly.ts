@@ -49,7 +49,7 @@ import { createOutgoing } from "../turns/outgoing.ts";
 import { readOverheard } from "../turns/read-messages.ts";
 import { reportRows } from "../turns/report-rows.ts";
 import { createSentPrompts } from "../turns/sent-prompts.ts";
-import { createTurnSlots } from "../turns/turn-slots.ts";
+import { createTurnSlots, slotLimits } from "../turns/turn-slots.ts";
 import { eventLoop } from "../util/scheduling.ts";
 import { createApprovalService, createExecutor } from "./command-assembly.ts";
 import type { Parts } from "./parts.ts";
@@ -72,8 +72,11 @@ export async function createParts(ports: RuntimePorts): Promise<Parts> {
   await store.commit([...(pending === null ? [] : [pending]), start, ...back]);
   const lastSeq = await store.lastSeq();
   const [accessEntries, quarantined] = [await store.access(), await readQuarantine(store)];
-  return new Assembly(ports, { boot, lastSeq, configs, accessEntries, quarantined }).parts;
+  const found = { boot, lastSeq, configs, accessEntries, quarantined };
+  return new Assembly(ports, found).parts;
 }
+
+type Quarantined = Parameters<SupervisorPorts["onQuarantine"]>[0];
 
 /** What the store held at start. */
 interface Found {
@@ -88,9 +91,9 @@ class Assembly {
   readonly parts: Parts;
   readonly #ports: RuntimePorts;
   readonly #agents = new Map<string, string>();
-  #parked = false;
 
-  constructor(ports: RuntimePorts, { boot, lastSeq, configs, accessEntries, quarantined }: Found) {
+  constructor(ports: RuntimePorts, found: Found) {
+    const { boot, lastSeq, configs, accessEntries, quarantined } = found;
     this.#ports = ports;
     const { store, directory, clock, log, scheduler = eventLoop } = ports;
     const startGate = createStartGate(() => this.parts.supervisor);
@@ -127,11 +130,9 @@ class Assembly {
       policyOf: (key) => resetPolicy(configs.current().session.reset, key),
       append: (events, writes) => this.#append(events, writes),
     });
-    const slots = createTurnSlots({
-      slots: () => this.#slots(),
-      agentSlots: (agentId) => this.#agentSlots(agentId),
-      grant: sessionStart.grant,
-    });
+    const limited = slotLimits(() => configs.current(), ports.workers);
+    const { grant } = sessionStart;
+    const slots = ports.slots?.join(grant) ?? createTurnSlots({ ...limited, grant });
     const due = createDueDeadlines({
       clock,
       log,
@@ -254,9 +255,6 @@ class Assembly {
     const quarantine = createQuarantine({ log, store, journal, timers, configs, now }, quarantined);
     const supervisor = this.#supervisor(boot, configs);
     const checkpointer = createCheckpointer({ clock, scheduler, log, store, journal, configs });
-    const park = () => {
-      this.#parked = true;
-    };
     this.parts = {
       store,
       boot,
@@ -273,7 +271,7 @@ class Assembly {
       waiters,
       checkpointer,
       quarantine,
-      park,
+      park: slots.park,
       media,
       contextTools: asks,
       outgoing,
@@ -364,7 +362,9 @@ class Assembly {
         });
         if (events.length > 0) this.#append(events);
       },
-      onQuarantine: (info) => this.#quarantine(info),
+      onQuarantine: (info) => {
+        this.#quarantine(info).catch((error: unknown) => this.#unsaid(error));
+      },
       onStatus: (line) => this.#system(line),
       onStep: (step) => this.#ports.events.emit.stepped?.(step),
       configFor: (version) => configs.get(version),
@@ -373,16 +373,18 @@ class Assembly {
 
   /** Journals events of the runtime itself. Rejects only once the journal has stopped. */
   #append(...[events, writes]: Parameters<Journal["append"]>): void {
-    this.parts.journal.append(events, writes, "ordered").catch((error: unknown) => {
-      this.#ports.log("debug", "event.unsaid", { error: String(error) });
-    });
+    this.parts.journal
+      .append(events, writes, "ordered")
+      .catch((error: unknown) => this.#unsaid(error));
   }
 
-  #quarantine({ conv, key, seq, error }: Parameters<SupervisorPorts["onQuarantine"]>[0]): void {
+  #unsaid(error: unknown): void {
+    this.#ports.log("debug", "event.unsaid", { error: String(error) });
+  }
+
+  async #quarantine({ conv, key, seq, error }: Quarantined): Promise<void> {
     this.#system({ system: "quarantine", key, seq, conv });
-    this.parts.quarantine.add({ conv, seq, error }).catch((reason: unknown) => {
-      this.#ports.log("debug", "event.unsaid", { error: String(reason) });
-    });
+    await this.parts.quarantine.add({ conv, seq, error });
   }
 
   #system(line: { readonly system: string; readonly [field: string]: unknown }): void {
@@ -398,16 +400,5 @@ class Assembly {
       this.#agents.set(key, agentId);
     }
     return agentId;
-  }
-
-  #slots(): number {
-    if (this.#parked) return 0;
-    const { maxConcurrentTurns } = this.parts.configs.current().turn;
-    return maxConcurrentTurns * Math.max(1, this.#ports.workers);
-  }
-
-  #agentSlots(agentId: string): number {
-    const { list, defaults } = this.parts.configs.current().agents;
-    return list.find(({ id }) => id === agentId)?.maxConcurrent ?? defaults.maxConcurrent;
   }
 }

@@ -186,6 +186,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     parts.outbox.stop();
     parts.projection.stop();
     await parts.supervisor.stop();
+    parts.slots.leave();
     await parts.sessionIndex.stop();
     await parts.journal.stop();
     parts.waiters.stop();

@@ -19,8 +19,8 @@ import {
   type ResetPolicy,
   type ZoneOffset,
 } from "../../machines/routing/session-policy.ts";
+import type { SlotRequest } from "../protocol/conversation-summary.ts";
 import { type NewEvent, newEvent } from "../protocol/event-codec.ts";
-import type { SlotRequest } from "../protocol/runtime.ts";
 import { heartbeatNote } from "./turn-session.ts";
 
 /** Lines searched for the last one that a person caused. */

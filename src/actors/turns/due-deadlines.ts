@@ -10,8 +10,8 @@ import type { Clock, Log, Store } from "../../domain/ports/index.ts";
 import type { Configs } from "../journal/config-versions.ts";
 import type { Deadline } from "../journal/deadlines.ts";
 import type { Journal } from "../journal/journal.ts";
+import type { TurnSlots } from "../protocol/conversation-summary.ts";
 import { newEvent } from "../protocol/event-codec.ts";
-import type { TurnSlots } from "../protocol/runtime.ts";
 import type { SessionStart } from "../sessions/session-start.ts";
 
 export interface DueDeadlinePorts {

@@ -7,13 +7,25 @@
  * Requests and grants are rows (`run`), written with the events' commits; this file only orders
  * them.
  */
-import type { SlotRequest, TurnSlots } from "../protocol/runtime.ts";
+import type { EarshotConfig } from "../../domain/config/index.ts";
+import type { SlotRequest, TurnSlots } from "../protocol/conversation-summary.ts";
 
 export interface SlotPorts {
   /** Concurrent turns in total. */
   readonly slots: () => number;
   readonly agentSlots: (agentId: string) => number;
   readonly grant: (request: SlotRequest) => void;
+}
+
+/** The limits of a config. @param workers hosts, of which each has its own number; 0 counts as one */
+export function slotLimits(config: () => EarshotConfig, workers: number): Omit<SlotPorts, "grant"> {
+  return {
+    slots: () => config().turn.maxConcurrentTurns * Math.max(1, workers),
+    agentSlots(agentId) {
+      const { list, defaults } = config().agents;
+      return list.find(({ id }) => id === agentId)?.maxConcurrent ?? defaults.maxConcurrent;
+    },
+  };
 }
 
 interface Waiting {
@@ -29,6 +41,7 @@ export function createTurnSlots({ slots, agentSlots, grant }: SlotPorts): TurnSl
   const running = new Map<number, string>();
   const runningOfAgent = new Map<string, number>();
   let pumping = false;
+  let isParked = false;
 
   function take({ conv, agentId }: SlotRequest): void {
     running.set(conv, agentId);
@@ -54,7 +67,7 @@ export function createTurnSlots({ slots, agentSlots, grant }: SlotPorts): TurnSl
 
   /** The earliest request whose agent is below its limit; compares only the first of each agent. */
   function next(): SlotRequest | undefined {
-    if (running.size >= slots()) return undefined;
+    if (isParked || running.size >= slots()) return undefined;
     let earliest: Waiting | undefined;
     for (const [agentId, queue] of queues) {
       if ((runningOfAgent.get(agentId) ?? 0) >= agentSlots(agentId)) continue;
@@ -106,6 +119,16 @@ export function createTurnSlots({ slots, agentSlots, grant }: SlotPorts): TurnSl
       pump();
     },
     pump,
+    park() {
+      isParked = true;
+    },
+    leave() {
+      isParked = true;
+      queues.clear();
+      agentOfWaiting.clear();
+      running.clear();
+      runningOfAgent.clear();
+    },
     waiting: () => agentOfWaiting.size,
     running: () => running.size,
     agents: () =>

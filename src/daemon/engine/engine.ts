@@ -6,6 +6,7 @@
  */
 
 import { hostname } from "node:os";
+import type { NodeSlots } from "../../actors/protocol/conversation-summary.ts";
 import { conversationOf, type Forward } from "../../actors/protocol/event-codec.ts";
 import type { IngestOutcome, Runtime, RuntimePorts } from "../../actors/protocol/runtime.ts";
 import {
@@ -14,6 +15,8 @@ import {
   relayTo,
 } from "../../actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../actors/runtime/runtime.ts";
+import { createNodeSlots } from "../../actors/turns/node-slots.ts";
+import { slotLimits } from "../../actors/turns/turn-slots.ts";
 import { openKeptStore } from "../../adapters/stores/sqlite-store.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Verdict } from "../../domain/decision.ts";
@@ -131,6 +134,9 @@ function restateEngine(ports: EnginePorts): Engine {
         : createReports({ log, store: mirror, events: ports.shown }),
     onLine: (line) => ports.shown.emit.line?.(line as unknown as StreamLine),
   });
+  /** Of all that is active here, by the config that is the newest. */
+  let slots: NodeSlots | null = null;
+  let latest = config();
   let node: RestateNode | null = null;
 
   /** Reports a line to the other nodes, but of a text that grows: they show it when it is stored. */
@@ -181,6 +187,7 @@ function restateEngine(ports: EnginePorts): Engine {
         numbers: createNodeNumbers({ clock, call }),
         create(key, own) {
           const { conv } = conversationOf(key);
+          slots ??= createNodeSlots(slotLimits(() => latest, ports.runtime().workers));
           const runtime = createRuntime({
             ...ports.runtime(),
             config: config(),
@@ -188,6 +195,7 @@ function restateEngine(ports: EnginePorts): Engine {
             events: createRuntimeEvents(log, relayTo(ports.events), { line: publish }),
             reads: undefined,
             workers: 0,
+            slots,
             housekeeping: false,
             wakes: false,
             access: () => ports.front().access(),
@@ -218,6 +226,7 @@ function restateEngine(ports: EnginePorts): Engine {
     },
     async reload(next) {
       refuseOneMachine(next, ports.channels);
+      latest = next;
       await Promise.all([...active.values()].map((runtime) => runtime.reload(next)));
     },
     active: () => active.size,
