@@ -61,6 +61,8 @@ export const logTable: readonly LogEvent[] = [
     ["lease.held", "This node runs the connection of an account from now on: account, epoch."],
     ["shared.working", "What other nodes change of who may speak is read again."],
     ["lease.working", "Leases of connections can be renewed again."],
+    ["mirror.working", "What other nodes have stored is read again."],
+    ["feed.working", "Other nodes are told again what this one stores."],
     ["outlet.working", "Calls of other nodes can be taken again: channel, account."],
     ["host.ready", "A worker host is ready."],
     ["recovery.events", "Events from before this start were applied."],
@@ -121,6 +123,22 @@ export const logTable: readonly LogEvent[] = [
     [
       "shared.unreachable",
       "What other nodes change of who may speak cannot be read, once until it can be again: error.",
+    ],
+    [
+      "mirror.unreachable",
+      "What other nodes have stored cannot be read, once until it can be again: error.",
+    ],
+    [
+      "mirror.unfetched",
+      "A conversation could not be read whole, and is asked for again: key, error.",
+    ],
+    [
+      "mirror.unreported",
+      "Changes of other nodes are in the copy, but lists and pages were not told: error.",
+    ],
+    [
+      "feed.unreachable",
+      "Other nodes cannot be told what this one stores, once until they can be again: error.",
     ],
     ["lease.lost", "This node ends the connection of an account: account, reason."],
     ["lease.unreachable", "Leases cannot be renewed, once until they can be again: error."],
@@ -270,6 +288,10 @@ export const logTable: readonly LogEvent[] = [
     ["rooms.frame", "The list of rooms could not be sent."],
     ["rooms.unreadable", "The list of rooms could not be read."],
     ["sessions.failing", "Session files cannot be written."],
+    [
+      "mirror.failing",
+      "The copy of all conversations cannot be written; what it lacks is asked for again: error.",
+    ],
     ["store.failing", "The store cannot be written; no message is accepted until it can."],
     ["whatsapp.account-error", "Meta reports a problem of the account: code."],
     ["whatsapp.delivery-failed", "A message that was taken was not delivered: message, codes."],
@@ -326,6 +348,10 @@ export const logTable: readonly LogEvent[] = [
   ),
   ...events(
     "debug",
+    [
+      "mirror.unreadable",
+      "An event of another node is in a form that this version does not know: seq, error.",
+    ],
     [
       "outlet.asked-again",
       "A node that has a connection was not reached: channel, account, error.",

@@ -9,7 +9,7 @@ import { askBusy, type FromChild, type ToChild } from "./protocol.ts";
 import { standsInFile } from "./transcripts.ts";
 
 const rooms = 6;
-/** On a loaded machine a turn may take seconds; what takes longer than this is stuck. */
+/** On a loaded machine a turn may take seconds; where nothing moves for longer than this, it is stuck. */
 const stuckMs = 60_000;
 
 /** A small seeded source of chance (mulberry32). */
@@ -126,14 +126,14 @@ export class CrashWorld {
    * table. What is stuck for a minute is left to the judge.
    */
   async quiet(): Promise<void> {
-    const until = performance.now() + stuckMs;
-    for (let calm = 0, seen = -1; calm < 4; ) {
+    let until = performance.now() + stuckMs;
+    for (let calm = 0, seen = -1, known = -1; calm < 4; ) {
       const now = this.acked.size + this.received.length;
+      const busy = await askBusy(this.#process as ChildProcess);
+      if (seen !== now || known !== busy) until = performance.now() + stuckMs;
       const still = seen === now && this.acked.size === this.said.length;
-      seen = now;
-      const isCalm =
-        still &&
-        (performance.now() > until || (await askBusy(this.#process as ChildProcess)) === 0);
+      [seen, known] = [now, busy];
+      const isCalm = still && (busy === 0 || performance.now() > until);
       calm = isCalm ? calm + 1 : 0;
       await new Promise((done) => setTimeout(done, 50));
     }

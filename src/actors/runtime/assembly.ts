@@ -193,8 +193,11 @@ class Assembly {
       digest,
       store,
       media,
-      schedule: (turn, input) =>
-        useScheduleTool({ schedules, wall, agentOf: (key) => this.#agentOf(key) }, turn, input),
+      schedule: (turn, input) => {
+        const agentOf = (key: string) => this.#agentOf(key);
+        const isSaid = ports.wakes !== false;
+        return useScheduleTool({ schedules, wall, agentOf, isSaid }, turn, input);
+      },
     });
     const outgoing = createOutgoing({
       clock,

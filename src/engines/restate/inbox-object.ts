@@ -19,7 +19,6 @@ import {
   orderCallSchema,
   putSchema,
   takeSchema,
-  wakeSchema,
 } from "./wire.ts";
 
 /** An order, and behind how many of the events that wait it came. */
@@ -104,14 +103,6 @@ export function inboxObject(sdk: Sdk) {
         ctx.set("orders", [...before, waiting]);
         await wake(sdk, ctx);
         return "taken";
-      },
-
-      /** Makes a conversation active that there is: something may be due by a changed config. */
-      wake: async (ctx: ObjectContext, input: unknown): Promise<null> => {
-        readCall(sdk, ctx.key, wakeSchema, input);
-        if ((await ctx.get<boolean>("active")) === null && (await isKnown(ctx)))
-          await wake(sdk, ctx);
-        return null;
       },
 
       /** Hands over what has come. Without a waker and with nothing left the conversation is not active any more. */

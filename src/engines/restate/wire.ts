@@ -53,9 +53,6 @@ export const orderCallSchema = orderSchema.extend({
 export const orderAnswerSchema = z.enum(["taken", "unknown"]);
 export type OrderAnswer = z.infer<typeof orderAnswerSchema>;
 
-/** Says nothing: the conversation is meant by its key. */
-export const wakeSchema = z.object({});
-
 /** An order by its id. */
 export const outcomeSchema = z.object({ id: z.string() });
 /** What became of it; null: nothing yet. */

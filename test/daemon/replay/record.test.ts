@@ -27,7 +27,7 @@ const file = (name: string, text: string) => {
 const slow = 60_000;
 
 const earshot = (...args: readonly string[]) =>
-  runCommand(args, { program, env: { HOME: folder, FORCE_COLOR: "0" } });
+  runCommand(args, { program, env: { HOME: folder, NO_COLOR: "1" } });
 
 const parsed = (text: string) =>
   text

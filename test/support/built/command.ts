@@ -9,19 +9,28 @@ import { builtFile, builtMain } from "./files.ts";
 
 export type { CommandResult };
 
-let runner: ChildProcess | null = null;
-/** The one that was asked last: they are answered in this order. */
-let last: Promise<unknown> = Promise.resolve();
+/** Programs look once whether there are colours: with other variables they run in another process. */
+const colours = ["FORCE_COLOR", "NO_COLOR", "TERM", "CI"];
 
-function running(): ChildProcess {
-  if (runner?.connected === true) return runner;
-  runner = fork(builtFile("test/command-program"), { execArgv: [] });
-  runner.unref();
+interface Runner {
+  readonly child: ChildProcess;
+  /** The one that was asked last: they are answered in this order. */
+  last: Promise<unknown>;
+}
+const runners = new Map<string, Runner>();
+
+function runnerFor(env: Readonly<Record<string, string>>): Runner {
+  const name = JSON.stringify(colours.map((one) => env[one] ?? null));
+  const known = runners.get(name);
+  if (known?.child.connected === true) return known;
+  const child = fork(builtFile("test/command-program"), { execArgv: [] });
+  child.unref();
+  const runner = { child, last: Promise.resolve() };
+  runners.set(name, runner);
   return runner;
 }
 
-async function ask(asked: AskedCommand): Promise<CommandResult> {
-  const child = running();
+async function ask(child: ChildProcess, asked: AskedCommand): Promise<CommandResult> {
   child.channel?.ref();
   const ended = new AbortController();
   const { signal } = ended;
@@ -58,7 +67,8 @@ export function runCommand(
   const { PATH = "", TMPDIR = "/tmp" } = process.env;
   const bytes = Buffer.from(input as string).toString("base64");
   const asked = { program, args, env: { PATH, TMPDIR, ...env }, input: bytes };
-  const answer = last.then(() => ask(asked));
-  last = answer.catch(() => undefined);
+  const runner = runnerFor(env);
+  const answer = runner.last.then(() => ask(runner.child, asked));
+  runner.last = answer.catch(() => undefined);
   return answer;
 }

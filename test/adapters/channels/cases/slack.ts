@@ -6,7 +6,7 @@ const events = (name: string) => `events.test.ts > ${name}`;
 export const slack: Column = {
   edits: tested(
     events("edits and deletions, in threads as well; a preview and a counted reply change nothing"),
-    "end-to-end.test.ts > an edit before the turn is what the agent reads",
+    "end-to-end.test.ts > an edit before the turn is what the agent reads, workers %i",
   ),
   deletions: tested(
     events("edits and deletions, in threads as well; a preview and a counted reply change nothing"),
@@ -21,7 +21,7 @@ export const slack: Column = {
   ),
   threads: tested(
     events("threads have their first author; what is also sent to the channel stays in its thread"),
-    "end-to-end.test.ts > a thread is a conversation of its own and is answered inside",
+    "end-to-end.test.ts > a thread is a conversation of its own and is answered inside, workers %i",
   ),
   anonymous: absent(
     "a message has the id of a user or of a bot; there is no other author",

@@ -7,7 +7,7 @@ export const telegram: Column = {
   edits: tested(
     updates("an edit has the platform's time of the edit"),
     "edits.test.ts > edits and reactions before a kill -9, workers %i",
-    "end-to-end.test.ts > an edit before the turn starts is what the agent reads",
+    "end-to-end.test.ts > an edit before the turn starts is what the agent reads, workers %i",
   ),
   // The Bot API reports deletions for business accounts only.
   deletions: tested("business.test.ts > edits and deletions are heard"),
