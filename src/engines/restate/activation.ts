@@ -93,6 +93,7 @@ export function activate(
   const name = conversationOf(key);
   const kept = ports.open(rows, ports.numbers);
   let isOver = false;
+  let isDraining = false;
   let isStarted = false;
   let failure: unknown = null;
   /** Those that wait for rows to be stored, and those whose rows are being stored. */
@@ -231,11 +232,13 @@ export function activate(
   async function end(): Promise<void> {
     if (isOver) return;
     isOver = true;
-    own.end();
+    // A stop that waits for what is under way would wait for ever without its clock; it stores nothing any more.
+    if (!isDraining) own.end();
     look?.();
     for (const { failed } of [...waiting.splice(0), ...storing.splice(0)]) failed(over());
     await started;
     await runtime.stop();
+    own.end();
     await kept.close();
   }
 
@@ -277,6 +280,8 @@ export function activate(
     },
     async drain(ms) {
       await started;
+      if (isOver) return;
+      isDraining = true;
       await runtime.stop({ drainMs: ms });
       await end();
     },
