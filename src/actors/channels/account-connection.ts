@@ -116,7 +116,8 @@ export function runAccount(options: AccountOptions): AccountRun {
   let isLeaving = false;
   /** Calls of the platform here. */
   const underWay = new Set<Promise<unknown>>();
-  const isHeld = () => !isLeaving && lease?.held() != null;
+  const holds = () => lease?.held() != null;
+  const isHeld = () => !isLeaving && holds();
   const carried = createCarriedAccount({
     channel: definition.id,
     account: context.accountId,
@@ -162,7 +163,8 @@ export function runAccount(options: AccountOptions): AccountRun {
       actor.send({ type: `connection.${state}`, at, ...(detail === undefined ? {} : { detail }) });
     };
     // A hook may deliver on a node that does not connect; a gateway whose lease is lost may not.
-    const mayDeliver = () => !opened.isLeased || opened.running === null || isHeld();
+    // A node that hands over takes what comes until the end: the next one goes on behind it.
+    const mayDeliver = () => !opened.isLeased || opened.running === null || holds();
     const deliver = leasedDelivery(context.deliver, mayDeliver);
     const own = { ...context, deliver, reportState: report };
     const found = openAccount(definition, raw, own);

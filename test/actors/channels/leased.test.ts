@@ -300,6 +300,23 @@ describe("an account that another node is connected with", () => {
     expect(happened.filter((what) => what === "serves 4")).toHaveLength(2);
   });
 
+  test("a node that hands over still takes what the platform said until its connection has ended, and nothing afterwards", async () => {
+    const { connections, contexts, endsLate, happened, hold, ingested } = rig(true);
+    await settle();
+    hold(4);
+    await settle();
+    endsLate(true);
+    const handedOver = connections.handOver();
+    await settle();
+    await contexts[0]?.deliver([]);
+    expect(ingested).toHaveLength(1);
+    endsLate(false);
+    await handedOver;
+    expect(happened.at(-1)).toBe("given back");
+    await expect(contexts[0]?.deliver([])).rejects.toMatchObject({ code: "EAR_LEASE_LOST" });
+    expect(ingested).toHaveLength(1);
+  });
+
   test("a node that hands over ends its calls first, and sends through the next one", async () => {
     const { connections, happened, hold, listener, send, status } = rig(true);
     await settle();
