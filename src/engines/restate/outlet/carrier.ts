@@ -16,7 +16,7 @@ import type {
   SendRequest,
 } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
-import { type IngressCall, RefusedCall } from "../calls/ingress-call.ts";
+import { answerOf, type IngressCall, RefusedCall } from "../calls/ingress-call.ts";
 import { storeFile } from "./files.ts";
 import { type Call, type Hint, outletPath, type Result, resultSchema, type Send } from "./wire.ts";
 
@@ -69,7 +69,7 @@ export function createCarrier(ports: CarrierPorts, channel: string, account: str
   async function ask(send: Send, signal: AbortSignal): Promise<Result | null> {
     try {
       const answer = await call(path("send"), send, { signal, onceId: send.attempt });
-      return resultSchema.parse(answer);
+      return answerOf(resultSchema, answer, path("send"));
     } catch (error) {
       signal.throwIfAborted();
       // It will never take this one.

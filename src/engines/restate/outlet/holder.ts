@@ -24,7 +24,7 @@ import type {
 } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { late, within } from "../../../domain/ports/within.ts";
-import type { IngressCall } from "../calls/ingress-call.ts";
+import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
 import { readFile } from "./files.ts";
 import { type Call, type Hint, outletPath, type Result, type Send, takenSchema } from "./wire.ts";
 
@@ -150,7 +150,11 @@ export function serveOutlet(
       await pauseFor(clock, engineLimits.outletAgainMs, stop.signal);
       return true;
     }
-    const { fenced, sends, hints } = takenSchema.parse(answer);
+    const { fenced, sends, hints } = answerOf(
+      takenSchema,
+      answer,
+      outletPath(channel, account, "take"),
+    );
     if (fenced) return false;
     for (const hint of hints) show(hint);
     for (const send of sends) begin(send);

@@ -91,7 +91,7 @@ export function outletObject(sdk: Sdk) {
         return null;
       },
 
-      /** A call that nobody has taken yet is not made. */
+      /** A call that no holder has taken is not made. */
       withdraw: async (ctx: ObjectContext, input: unknown): Promise<null> => {
         const { attempt } = parsed(sdk, withdrawSchema, input);
         const { ledger, known } = withdraw(await ledgerOf(ctx), attempt);

@@ -94,9 +94,11 @@ export const takeSchema = z.object({
 });
 
 /** What may be lost: typing begins or ends, or members are to be read again. */
-const hintSchema = z.object({ route: routeSchema, what: z.enum(["typing", "silent", "members"]) });
+export const hintSchema = z.object({
+  route: routeSchema,
+  what: z.enum(["typing", "silent", "members"]),
+});
 export type Hint = z.infer<typeof hintSchema>;
-export { hintSchema };
 
 export const takenSchema = z.object({
   /** Another node has had the lease since: it takes nothing any more. */
