@@ -245,5 +245,8 @@ test("everything is checked: the machine, the config, what it names; offline not
   ]);
   const offline: CheckStep[] = [];
   await checkEverything(subject, true, (step) => offline.push(step));
-  expect(offline).toEqual(steps.slice(0, 2).concat([offline[2] as CheckStep], steps.slice(3, 5)));
+  // The free space and the time are other ones by then.
+  const apart = (all: CheckStep[]) =>
+    all.map((one) => (["disk", "clock"].includes(one.check) ? { ...one, says: "" } : one));
+  expect(apart(offline)).toEqual(apart(steps.slice(0, 5)));
 });
