@@ -1,6 +1,6 @@
 // `npm test`: installs and builds if needed, then runs the whole suite (or what the arguments name).
-// `npm run test:busy` runs what its arguments name, or the folders whose tests start processes and
-// browsers, beside two endless loops for each core, as on a machine that others use.
+// `npm run test:busy` does the same beside two endless loops for each core, as on a machine that others
+// use.
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -8,8 +8,6 @@ import { ensureBuilt, ensureInstalled, root, run } from "./prepare.mjs";
 
 const isBusy = process.argv[2] === "--busy";
 const named = process.argv.slice(isBusy ? 3 : 2);
-const folders = ["test/daemon", "test/crash", "test/pages"];
-const isNamed = named.some((name) => !name.startsWith("-"));
 
 ensureInstalled();
 ensureBuilt();
@@ -20,12 +18,7 @@ const loops = Array.from({ length: isBusy ? 2 * availableParallelism() : 0 }, ()
 );
 process.exitCode = run(
   process.execPath,
-  [
-    join(root, "node_modules", "vitest", "vitest.mjs"),
-    "run",
-    ...(isBusy && !isNamed ? folders : []),
-    ...named,
-  ],
+  [join(root, "node_modules", "vitest", "vitest.mjs"), "run", ...named],
   { stdio: "inherit" },
 );
 for (const loop of loops) loop.kill("SIGKILL");
