@@ -196,7 +196,8 @@ export function composeServices(ports: ServicePorts): Services {
   });
   const { env, stateDir, configState } = ports;
   const { channels, drivers } = registry;
-  const setUp = { clock, env, stateDir, path: configState.file, config, channels, drivers };
+  const { file: path, applied } = configState;
+  const setUp = { clock, env, stateDir, path, config, applied, channels, drivers };
   const setup = createSetup(setUp);
   const { changes, control } = ports;
   const { layers } = control;

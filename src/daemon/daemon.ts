@@ -256,7 +256,7 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
     env,
     stateDir,
     path: source.state.file,
-    config: current.config,
+    applied: source.state.applied,
     parse: registry,
   });
   const workspaces = createWorkspaces(baseDir, stateDir);

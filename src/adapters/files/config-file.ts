@@ -250,6 +250,8 @@ export interface ConfigWatchOptions extends ConfigFileOptions {
   readonly changed: (loaded: LoadedConfig, paths: readonly string[]) => void | Promise<void>;
   /** Called with each valid file, before it is applied, also if nothing differs. */
   readonly read?: (loaded: LoadedConfig) => void;
+  /** Called when the text of the file is in force, also if it says the same as before. */
+  readonly applied?: (text: string) => void;
   /**
    * Called when the file is invalid or could not be applied, with its text (null: not read); the last
    * good config stays.
@@ -279,9 +281,11 @@ export function watchConfigFile(first: LoadedConfig, options: ConfigWatchOptions
       const loaded = loadedFrom(first.path, file, options);
       options.read?.(loaded);
       const paths = changedPaths(good.config, loaded.config);
-      if (paths.length === 0) return;
-      await options.changed(loaded, paths);
-      good = loaded;
+      if (paths.length > 0) {
+        await options.changed(loaded, paths);
+        good = loaded;
+      }
+      options.applied?.(text);
     } catch (error) {
       options.refused(error, text);
     }

@@ -10,11 +10,12 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { configFromText, readConfigText } from "../../adapters/files/config-file.ts";
-import type { EarshotConfig, ParseOptions } from "../../domain/config/index.ts";
+import type { ParseOptions } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 import type { LastConfigChange } from "../api-types/settings.ts";
 import type { SetupPlanAnswer, SetupWritten } from "../api-types/setup.ts";
+import type { AppliedFile } from "../config/config-source.ts";
 import { withStoredSecrets } from "../state/secrets-file.ts";
 import { diffOf, tokenOf } from "./diff.ts";
 import { changeConfigFile, emptyConfig } from "./file.ts";
@@ -30,7 +31,8 @@ export interface ConfigChangesPorts {
   readonly stateDir: string;
   /** The config file, which may not exist yet. */
   readonly path: string;
-  readonly config: () => EarshotConfig;
+  /** What the watcher of that file last put in force. */
+  readonly applied: () => AppliedFile;
   readonly parse: ParseOptions;
 }
 
@@ -59,7 +61,7 @@ const undoSchema = z.object({
 });
 
 export function createConfigChanges(ports: ConfigChangesPorts): ConfigChanges {
-  const { clock, stateDir, path, config, parse } = ports;
+  const { clock, stateDir, path, applied, parse } = ports;
   const undoFile = join(stateDir, undoFileName);
   const textNow = async () => (existsSync(path) ? await readConfigText(path) : emptyConfig);
 
@@ -69,7 +71,7 @@ export function createConfigChanges(ports: ConfigChangesPorts): ConfigChanges {
   }
 
   async function replace(change: TextChange, token: string): Promise<SetupWritten> {
-    const before = config();
+    const before = applied();
     let after = "";
     let differs = false;
     const copy = await changeConfigFile(path, async (text) => {
@@ -82,8 +84,8 @@ export function createConfigChanges(ports: ConfigChangesPorts): ConfigChanges {
       differs = after !== text;
       return after;
     });
-    const applied = !differs || (await isApplied(ports, before));
-    return { path, copy, token: tokenOf(after), applied };
+    const isInForce = !differs || (await isApplied(ports, after, before));
+    return { path, copy, token: tokenOf(after), applied: isInForce };
   }
 
   async function remember(change: LastConfigChange | null): Promise<void> {
@@ -136,12 +138,14 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/** Waits for the watcher of the file; false: it has refused it, or it takes long. */
+/** Waits for the watcher of the file; false: it has refused this text, or it takes long. */
 export async function isApplied(
-  { clock, config }: Pick<ConfigChangesPorts, "clock" | "config">,
-  before: EarshotConfig,
+  { clock, applied }: Pick<ConfigChangesPorts, "clock" | "applied">,
+  text: string,
+  before: AppliedFile,
 ): Promise<boolean> {
-  for (let waited = 0; config() === before; waited += applyLookMs) {
+  const isInForce = () => applied().times > before.times && applied().text === text;
+  for (let waited = 0; !isInForce(); waited += applyLookMs) {
     if (waited >= applyMsMax) return false;
     await new Promise<void>((done) => clock.setLimit(applyLookMs, done));
   }

@@ -48,12 +48,21 @@ export interface RefusedConfig {
   readonly since: Millis;
 }
 
+/** What was last put in force while the daemon runs. */
+export interface AppliedFile {
+  /** The text of the file. Null: it has not changed since the start. */
+  readonly text: string | null;
+  /** How often a file was put in force; the same text counts again when the file was written again. */
+  readonly times: number;
+}
+
 /** What a person should know about the config in force. */
 export interface ConfigState {
   /** The file that is watched, also if there is none yet. */
   readonly file: string;
   /** Null: the newest file is in force. */
   refused(): RefusedConfig | null;
+  applied(): AppliedFile;
   /** Overrides that hide another value in the file. */
   hiding(): readonly (ChatOverride & { readonly layer: LayerName })[];
 }
@@ -203,6 +212,7 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
   };
   let raw: unknown = first.raw;
   let refused: RefusedConfig | null = null;
+  let applied: AppliedFile = { text: null, times: 0 };
   const layers: OverrideLayers = createLayers(
     {
       stateDir,
@@ -229,6 +239,7 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
     state: {
       file: first.path,
       refused: () => refused,
+      applied: () => applied,
       hiding: () =>
         (["set", "debug"] as const).flatMap((layer) =>
           layers
@@ -263,6 +274,9 @@ export async function openConfig(options: ConfigSourceOptions): Promise<ConfigSo
         read(loaded) {
           raw = loaded.raw;
           refused = null;
+        },
+        applied(text) {
+          applied = { text, times: applied.times + 1 };
         },
         async changed({ config }, paths) {
           await take(config);

@@ -33,6 +33,7 @@ import type {
   TryLine,
 } from "../api-types/setup.ts";
 import { identifyAccount } from "../checks/live/identify-account.ts";
+import type { AppliedFile } from "../config/config-source.ts";
 import { isApplied } from "../config-edit/changes.ts";
 import { diffOf, tokenOf } from "../config-edit/diff.ts";
 import { changeConfigFile, emptyConfig } from "../config-edit/file.ts";
@@ -55,6 +56,8 @@ export interface SetupPorts {
   /** The config file, which may not exist yet. */
   readonly path: string;
   readonly config: () => EarshotConfig;
+  /** What the watcher of that file last put in force. */
+  readonly applied: () => AppliedFile;
   readonly channels: ReadonlyMap<string, ChannelDefinition>;
   readonly drivers: ReadonlyMap<string, AgentDriver>;
 }
@@ -157,7 +160,8 @@ export function createSetup(ports: SetupPorts): Setup {
       return { path, exists: existsSync(path), ...diffOf(text, checkedPlan(text, answers).text) };
     },
     async write(answers, token) {
-      const before = config();
+      const before = ports.applied();
+      let written = "";
       let changes = false;
       const copy = await changeConfigFile(path, async (text) => {
         if (tokenOf(text) !== token)
@@ -168,13 +172,14 @@ export function createSetup(ports: SetupPorts): Setup {
         const plan = checkedPlan(text, answers);
         await storeSecrets(stateDir, plan.secrets);
         changes = plan.text !== text || Object.keys(plan.secrets).length > 0;
-        return plan.text;
+        written = plan.text;
+        return written;
       });
       // A new key under the same name: the watcher of the file reads both again.
       const now = new Date(clock.now());
       if (copy === null && existsSync(path)) await utimes(path, now, now);
-      const applied = !changes || (await isApplied(ports, before));
-      return { path, copy, applied, token: tokenOf(await textNow()) };
+      const applied = !changes || (await isApplied(ports, written, before));
+      return { path, copy, applied, token: tokenOf(written) };
     },
   };
 }

@@ -60,7 +60,7 @@ export async function startSmallServer() {
     env: {},
     stateDir,
     path: join(stateDir, "earshot.json5"),
-    config: () => defaultConfig,
+    applied: () => ({ text: null, times: 0 }),
     parse: {},
   });
   const hooks = new Map<string, ChannelHook>();
@@ -117,6 +117,7 @@ export async function startSmallServer() {
     needs: { read: async () => ({ needs: [], more: 0 }), act: async () => "unknown" as const },
     check: async () => undefined,
     setup: createSetup({
+      applied: () => ({ text: null, times: 0 }),
       clock,
       env: {},
       stateDir,
@@ -126,6 +127,7 @@ export async function startSmallServer() {
       drivers: new Map(),
     }),
     settings: createSettings({
+      applied: () => ({ text: null, times: 0 }),
       clock,
       env: {},
       stateDir,
