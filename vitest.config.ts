@@ -1,3 +1,4 @@
+import { availableParallelism, totalmem } from "node:os";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
@@ -8,25 +9,32 @@ const here = (path: string) => new URL(path, import.meta.url).pathname;
 const { CI, EARSHOT_SEED: seed = CI === undefined ? undefined : "20261121" } = process.env;
 
 /** Folders of the tests that take longest, as what is long must not be left for the end. */
-const longest = [
-  // These wait most of the time: for leases, timers and processes.
-  "test/engines/",
-  "test/crash/",
-  "test/pages/",
-  "test/adversarial/",
-  "test/daemon/",
-  "test/sim/",
-];
+const longest = ["test/crash/", "test/pages/", "test/adversarial/", "test/daemon/", "test/sim/"];
+/** Those that wait most of the time: for leases, other servers and their timers. */
+const waiting = ["test/engines/", "test/adapters/channels/"];
 
-/** Those folders first; within one, what took longest in the last run here, as Vitest has it. */
-class LongestFirst extends BaseSequencer {
+/**
+ * In each list the folders named above first, within one what took longest in the last run here, as Vitest has it.
+ * Those that wait come between the others in even steps: side by side they would leave the cores idle.
+ */
+class Interleaved extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const rest = sorted.filter(({ moduleId }) => !longest.some((one) => moduleId.includes(one)));
-    const first = longest.flatMap((one) => sorted.filter(({ moduleId }) => moduleId.includes(one)));
-    return [...first, ...rest];
+    const of = (folders: readonly string[]) =>
+      folders.flatMap((one) => sorted.filter(({ moduleId }) => moduleId.includes(one)));
+    const waits = of(waiting);
+    const first = of(longest);
+    const named = new Set([...waits, ...first]);
+    const works = [...first, ...sorted.filter((file) => !named.has(file))];
+    const placed = [waits, works].flatMap((list) =>
+      list.map((file, place) => ({ file, share: place / list.length })),
+    );
+    return placed.sort((one, other) => one.share - other.share).map(({ file }) => file);
   }
 }
+
+/** Two cores are busy with six, as some wait; each takes up to a gigabyte with its browser. */
+const workers = Math.max(1, Math.min(availableParallelism() + 4, Math.floor(totalmem() / 1e9)));
 
 /** Packages as Node finds them for a daemon: their development builds check more, in twice the time. */
 const asInstalled: Plugin = {
@@ -56,10 +64,9 @@ export default defineConfig({
     // Files that run one after the other in a process share its modules: loading them again for each
     // file would cost more processor time than all the tests. So a test leaves nothing behind.
     isolate: false,
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: Interleaved },
     provide: { propertySeed: seed === undefined ? null : Number(seed) },
-    // Two cores were idle for two fifths of the time with three: many tests wait for processes and timers.
-    maxWorkers: 4,
+    maxWorkers: workers,
     // Only to end what hangs: nothing here is a claim about time, and the machine may be busy.
     testTimeout: 180_000,
     hookTimeout: 180_000,

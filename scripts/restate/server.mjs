@@ -2,12 +2,14 @@
 // nothing to its makers (disable-telemetry), keeps to a small memory, and writes its log beside its data.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as passed } from "node:timers/promises";
 
 const startMsMax = 60_000;
+/** A free port may be taken before the server binds it: then others are chosen. */
+const startsMax = 5;
 
 /** Resolves to the port if it is free, to a free one for 0. Throws an Error that names the flag. */
 async function freePort(port, flag) {
@@ -31,7 +33,19 @@ async function freePort(port, flag) {
  * Starts it and resolves when both its ports answer as healthy; `signal` ends it in order, at any time.
  * Throws an Error with the end of its log when it ends before it is ready.
  */
-export async function startServer(binary, { ingressPort, adminPort, data, signal }) {
+export async function startServer(binary, options) {
+  for (let starts = 1; ; starts += 1) {
+    try {
+      return await startOnce(binary, options);
+    } catch (error) {
+      if (!(error instanceof PortTaken) || starts === startsMax) throw error;
+    }
+  }
+}
+
+class PortTaken extends Error {}
+
+async function startOnce(binary, { ingressPort, adminPort, data, signal }) {
   const ingress = await freePort(ingressPort, "--ingress-port");
   const admin = await freePort(adminPort, "--admin-port");
   // For other nodes of a cluster: there are none.
@@ -57,6 +71,7 @@ export async function startServer(binary, { ingressPort, adminPort, data, signal
     RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
   };
   const output = openSync(log, "a");
+  const before = fstatSync(output).size;
   const child = spawn(binary, ["--no-logo", "--base-dir", data], {
     env,
     stdio: ["ignore", output, output],
@@ -79,8 +94,10 @@ export async function startServer(binary, { ingressPort, adminPort, data, signal
     if (!isOver() && Date.now() < until) continue;
     child.kill("SIGKILL");
     const why = isOver() ? "it ended" : `it does not answer after ${startMsMax / 1_000} s`;
-    const lines = readFileSync(log, "utf8").trimEnd().split("\n").slice(-12);
-    throw new Error(`Cannot start Restate: ${why}. See ${log}:\n${lines.join("\n")}`);
+    const said = readFileSync(log).subarray(before).toString();
+    const lines = said.trimEnd().split("\n").slice(-12);
+    const Kind = isOver() && /address (already )?in use/iu.test(said) ? PortTaken : Error;
+    throw new Kind(`Cannot start Restate: ${why}. See ${log}:\n${lines.join("\n")}`);
   }
 }
 

@@ -95,7 +95,10 @@ test("talk that goes on leaves no trace in memory beyond what is kept of each ro
   // The prompts of the newest turns are kept, too: their number is reached before the first look.
   const turnsARound = rooms / 10;
   const warm = await heapAfter(limits.promptsKeptMax / turnsARound);
-  const later = await heapAfter(80);
-  // A message that stayed would be half a kilobyte and more; what the collector leaves is less.
-  expect((later - warm) / (80 * rooms)).toBeLessThan(400);
+  // A message that stayed would be half a kilobyte and more, and that however often one looks; what this process
+  // has besides grows and shrinks.
+  let each = Number.POSITIVE_INFINITY;
+  for (let looks = 1; looks <= 3 && each >= 400; looks += 1)
+    each = ((await heapAfter(80)) - warm) / (looks * 80 * rooms);
+  expect(each).toBeLessThan(400);
 }, 120_000);

@@ -1,7 +1,10 @@
 /** `npm run restate`: a real server, from the npm registry. */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { haveRestate, startRestate } from "../../support/restate/server.ts";
@@ -41,6 +44,41 @@ describe.skipIf(!haveRestate)("npm run restate", () => {
         `restate: Cannot start Restate: port ${port} is in use. ` +
         "Choose another with --ingress-port; 0 takes a free one.\n",
     });
+  });
+
+  test("chooses other ports when one was taken before the server could have it", async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [script, "--install", "--json"]);
+    const { binary } = JSON.parse(stdout) as { readonly binary: string };
+    const cache = mkdtempSync(join(tmpdir(), "earshot-restate-cache-"));
+    const inCache = join(cache, binary.slice(binary.indexOf("/restate-server-")));
+    mkdirSync(dirname(inCache), { recursive: true });
+    // At the first start somebody else has the port of the ingress by the time the server wants it.
+    const taken = join(cache, "taken");
+    writeFileSync(
+      inCache,
+      `#!/bin/sh
+if [ ! -e ${taken} ]; then
+  ${process.execPath} -e '
+    const [host, port] = process.env.RESTATE_INGRESS__BIND_ADDRESS.split(":");
+    require("net").createServer().listen(port, host, () =>
+      require("fs").writeFileSync("${taken}", port));
+    const server = process.ppid;
+    setInterval(() => process.ppid === server || process.exit(), 100)' &
+  while [ ! -s ${taken} ]; do sleep 0.02; done
+fi
+exec ${binary} "$@"
+`,
+      { mode: 0o755 },
+    );
+    const server = await startRestate(undefined, ["--ingress-port", "0", "--cache", cache]);
+    try {
+      expect(new URL(server.ingress).port).not.toBe(readFileSync(taken, "utf8"));
+      expect(await healthOf(`${server.ingress}/restate/health`)).toBe(true);
+      expect(readFileSync(server.log, "utf8")).toMatch(/address (already )?in use/iu);
+    } finally {
+      expect(await server.stop()).toBe(0);
+      rmSync(cache, { recursive: true });
+    }
   });
 
   test("says that the server has died, and where its log is", async () => {

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { freePort } from "../free-port.ts";
 
 const script = new URL("../../../scripts/restate.mjs", import.meta.url).pathname;
 
@@ -50,12 +51,16 @@ export interface RestateServer extends z.infer<typeof readySchema> {
   readonly ended: Promise<string>;
 }
 
-/** Runs the script with free ports. `data`: the folder of an earlier server. @default a new one */
+/**
+ * Runs the script, on ports that stay its own while it is dead. `data`: the folder of an earlier server.
+ * @default a new one
+ */
 export async function startRestate(
   data = mkdtempSync(join(tmpdir(), "earshot-restate-")),
   more: readonly string[] = [],
 ): Promise<RestateServer> {
-  const ports = ["--ingress-port", "0", "--admin-port", "0"];
+  const [ingress, admin] = [await freePort(), await freePort()];
+  const ports = ["--ingress-port", String(ingress), "--admin-port", String(admin)];
   const child = spawn(process.execPath, [script, "--json", ...ports, "--data", data, ...more], {
     stdio: ["ignore", "pipe", "pipe"],
   });
