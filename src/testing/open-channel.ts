@@ -132,9 +132,9 @@ export function openChannel(
       if (cursor !== undefined) cursors.set(identity, cursor);
       recording.take(events);
     },
-    async loadCursor(bot) {
-      identity = bot;
-      return cursors.get(bot) ?? null;
+    async loadCursor(bot, name = bot) {
+      identity = name;
+      return cursors.get(name) ?? null;
     },
     reportState: (state, detail) => recording.report(state, detail),
     reportGap: (gap) => void recording.gaps.push(gap),

@@ -287,10 +287,10 @@ function contextOf(
       );
       await options.ingest(channel, account, events, { cursor: { identity, value: cursor } });
     },
-    loadCursor(owner) {
-      identity = owner;
+    loadCursor(owner, name = owner) {
+      identity = name;
       onIdentity(owner);
-      return options.loadCursor(channel, account, owner);
+      return options.loadCursor(channel, account, name);
     },
   };
 }

@@ -81,9 +81,10 @@ export interface ChannelContext<AccountConfig> {
   deliver(events: readonly ChannelEvent[], cursor?: string): Promise<void>;
   /**
    * The cursor of the last commit, or null. `identity` is the bot's platform id: a new token must
-   * not resume another bot's cursor. Later `deliver` cursors are stored under it.
+   * not resume another bot's cursor. Later `deliver` cursors are stored under it, or under `name`, where that id
+   * is another one on another machine.
    */
-  loadCursor(identity: string): Promise<string | null>;
+  loadCursor(identity: string, name?: string): Promise<string | null>;
   /** Reports the state of the connection. */
   reportState(state: ConnectionState, detail?: string): void;
   /**

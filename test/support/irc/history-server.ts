@@ -15,9 +15,6 @@ interface Said {
 }
 
 const caps = "batch server-time message-tags draft/chathistory";
-/** Messages in one answer. */
-const pageMax = 3;
-
 /** What becomes of a JOIN. `late`: the answer comes after that to the lines behind it, as at a bouncer. */
 type JoinAnswer = "let in" | "late" | "refused" | "refused late";
 
@@ -31,6 +28,12 @@ export class HistoryServer {
   bringsIn = false;
   /** The connection breaks at the next question for history. */
   breaksOnce = false;
+  /** The host under which others see who connects. */
+  host = "bot.test";
+  /** Said by Ann when it reads a goodbye, before it answers that; null: nothing. */
+  lastWords: string | null = null;
+  /** Messages in one answer. */
+  pageMax = 3;
   /** JOIN commands that came. */
   joined = 0;
   readonly #sockets = new Set<Socket>();
@@ -69,7 +72,7 @@ export class HistoryServer {
     const send = (...lines: readonly string[]) =>
       socket.write(lines.map((line) => `${line}\r\n`).join(""));
     const entered = (room: string) => [
-      `:${nick}!bot@bot.test JOIN ${room}`,
+      `:${nick}!bot@${this.host} JOIN ${room}`,
       `:h.test 353 ${nick} = ${room} :${nick} ann`,
       `:h.test 366 ${nick} ${room} :End of NAMES`,
     ];
@@ -84,15 +87,24 @@ export class HistoryServer {
       USER: () => {
         send(
           `:h.test 001 ${nick} :Welcome`,
-          `:h.test 005 ${nick} CASEMAPPING=ascii CHANTYPES=# CHATHISTORY=${pageMax} :are supported`,
+          `:h.test 005 ${nick} CASEMAPPING=ascii CHANTYPES=# CHATHISTORY=${this.pageMax} :are supported`,
           `:h.test 422 ${nick} :No message of the day`,
           ...(this.bringsIn ? entered("#room") : []),
         );
         if (this.bringsIn) this.#sockets.add(socket);
       },
+      QUIT: () => {
+        if (this.lastWords !== null) this.say("ann", this.lastWords);
+        this.#sockets.delete(socket);
+        send("ERROR :Closing link");
+        socket.end();
+      },
       PING: ([token]) => send(`:h.test PONG h.test :${token}`),
       WHOIS: ([who]) =>
-        send(`:h.test 311 ${nick} ${who} bot bot.test * :bot`, `:h.test 318 ${nick} ${who} :End`),
+        send(
+          `:h.test 311 ${nick} ${who} bot ${this.host} * :bot`,
+          `:h.test 318 ${nick} ${who} :End`,
+        ),
       JOIN: ([room = ""]) => {
         this.joined += 1;
         if (this.bringsIn) return;
@@ -116,7 +128,7 @@ export class HistoryServer {
         const [, room, from = "", limit] = params;
         const since = Date.parse(from.replace("timestamp=", ""));
         const found = this.said.filter(({ at }) => at > since);
-        const page = found.slice(0, Math.min(Number(limit), pageMax));
+        const page = found.slice(0, Math.min(Number(limit), this.pageMax));
         const lines = page.map((one) => lineOf(one, ";batch=b1"));
         send(`:h.test BATCH +b1 chathistory ${room}`, ...lines, ":h.test BATCH -b1");
       },

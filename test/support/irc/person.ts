@@ -90,6 +90,11 @@ export class IrcPerson {
     });
   }
 
+  /** The server has ended the connection: nothing is heard any more. */
+  get isGone(): boolean {
+    return this.#socket.readableEnded || this.#socket.destroyed;
+  }
+
   async close(): Promise<void> {
     if (this.#socket.destroyed) return;
     this.#socket.destroy();
@@ -100,7 +105,8 @@ export class IrcPerson {
     const lines = (this.#rest + text).split("\r\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
-      if (line.startsWith("PING ")) this.write(line.replace("PING", "PONG"));
+      const ping = /^(?:@\S+ )?(?::\S+ )?PING (.*)$/.exec(line);
+      if (ping !== null) this.write(`PONG ${ping[1]}`);
       else this.lines.push(line);
     }
     for (const look of [...this.#waiting]) look();

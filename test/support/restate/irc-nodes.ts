@@ -197,6 +197,7 @@ export class IrcNodes {
 
   /** What was said by the bot, under whichever nick, oldest first. */
   said(): readonly { readonly room: string; readonly text: string; readonly nick: string }[] {
+    if (this.bob.isGone) throw new Error(`Bob hears nothing: ${this.bob.lines.at(-1)}`);
     return this.bob.lines.flatMap((line) => {
       const found = /^(?:@\S+ )?:(\S+) PRIVMSG (#\S+) :(.*)$/.exec(line);
       const [, prefix = "", room = "", text = ""] = found ?? [];

@@ -6,6 +6,7 @@
  * order, so what is written is followed by a PING, and whatever comes before its PONG is the answer.
  */
 import type { EarshotError } from "../../../domain/errors.ts";
+import { momentMax } from "../../../domain/message.ts";
 import type { Clock, Log, TimerHandle } from "../../../domain/ports/index.ts";
 import { late, within } from "../../../domain/ports/within.ts";
 import { loadPackage } from "../shared/optional-package.ts";
@@ -13,13 +14,15 @@ import type { IrcAccountConfig } from "./config.ts";
 import { connectionError, IrcLostError, reasonOf } from "./errors.ts";
 import { type Fold, foldOf, identityOf } from "./names.ts";
 import { type Transport, transportClass } from "./transport.ts";
-import { type IrcLine, type IrcSource, readLine } from "./wire.ts";
+import { type IrcLine, type IrcSource, readLine, sentAtOf } from "./wire.ts";
 
 export const ircFramework = { platform: "IRC", name: "irc-framework", version: "^4.14.0" };
 export const loadIrcFramework = () => loadPackage(ircFramework, () => import("irc-framework"));
 
 const registerMsMax = 30_000;
 const askMsMax = 20_000;
+/** How long a server may take to answer a goodbye. */
+const leaveMsMax = 500;
 /** Lines kept as the answer to one question. */
 const answerLinesMax = 5_000;
 const nickTriesMax = 12;
@@ -70,7 +73,10 @@ export class IrcConnection {
   self: IrcSelf;
   /** Of the server (ISUPPORT). */
   readonly supports = new Map<string, string>();
-  /** When the last line came. */
+  /**
+   * Everything that the server had sent until then has been read: by its own clock where its lines have a time,
+   * because a line may wait on its way to us.
+   */
   heardAt: number;
   /** Resolves when it is over, to the reason. */
   readonly closed: Promise<EarshotError>;
@@ -84,6 +90,9 @@ export class IrcConnection {
   #asked = 0;
   #why: EarshotError | null = null;
   #isOpen = true;
+  #isLeaving = false;
+  /** The newest time of a line; null: they have none. */
+  #newestAt: number | null = null;
   #isRegistered = false;
   #isPaused = false;
   #silence: TimerHandle | null = null;
@@ -229,18 +238,20 @@ export class IrcConnection {
     this.#silence = this.#isPaused ? clock.setLimit(config.pingSeconds * 1_000, again) : null;
   }
 
-  /** Says goodbye; the connection ends with it, or soon after. */
+  /** Says goodbye. What the server sent before it had read that is still read; then the connection ends. */
   quit(): void {
+    if (this.#isLeaving || !this.#isOpen) return;
     this.write("QUIT :earshot stops");
-    this.#end(this.failure("it was stopped"), false);
+    this.#isLeaving = true;
+    this.#options.clock.setLimit(leaveMsMax, () => this.destroy());
   }
 
   destroy(): void {
     this.#end(this.failure("it was stopped"));
   }
 
-  #end(why: EarshotError, now = true): void {
-    if (now) this.#transport?.destroy();
+  #end(why: EarshotError): void {
+    this.#transport?.destroy();
     if (!this.#isOpen) return;
     this.#isOpen = false;
     const reason = this.#why ?? why;
@@ -249,18 +260,17 @@ export class IrcConnection {
     this.#question?.lost(new IrcLostError(reason.message));
     this.#refused(reason);
     this.#close(reason);
-    if (!now) this.#options.clock.setLimit(500, () => this.#transport?.destroy());
   }
 
   /** A line before the library gets it. */
   #take(text: string): boolean {
-    this.heardAt = this.#options.clock.now();
     if (!this.#isOpen) return false;
     const line = readLine(this.#parse(text));
     if (line === null) {
       this.#options.log("warn", "irc.line-unreadable", { why: "not a line of IRC" });
       return false;
     }
+    this.#heard(line);
     this.#note(line);
     const question = this.#question;
     if (question !== null && line.command === "PONG" && line.params.at(-1) === question.token)
@@ -268,6 +278,14 @@ export class IrcConnection {
     else if (question !== null && question.lines.length < answerLinesMax) question.lines.push(line);
     if (this.#isOpen) this.#options.onLine(line, this);
     return this.#isOpen;
+  }
+
+  #heard({ tags }: IrcLine): void {
+    const at = sentAtOf(tags);
+    // What is played back is old.
+    if (at !== null && at <= momentMax && tags.batch === undefined)
+      this.#newestAt = Math.max(at, this.#newestAt ?? 0);
+    this.heardAt = this.#newestAt ?? this.#options.clock.now();
   }
 
   /** What a line says about the connection itself. */

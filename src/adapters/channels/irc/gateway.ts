@@ -19,7 +19,7 @@ import type { IrcAccountConfig } from "./config.ts";
 import { IrcLostError } from "./errors.ts";
 import { introduce } from "./login.ts";
 import type { Receiver } from "./normalise.ts";
-import { cursorOf, readCursor } from "./progress.ts";
+import { cursorName, cursorOf, readCursor } from "./progress.ts";
 import { type ArrivedLine, IrcRooms } from "./rooms.ts";
 import type { IrcLine } from "./wire.ts";
 
@@ -147,9 +147,9 @@ class Run {
     this.#loginNote = await introduce(connection, context, this.#signal);
     chats.fold = connection.fold;
     if (this.#identity !== connection.id) {
-      const stored = readCursor(await context.loadCursor(connection.id), chats, context.log);
+      this.#heardAt ??= await this.#load(connection);
       // A bot without an account gets another id with another address.
-      this.#heardAt = stored ?? this.#heardAt;
+      await context.loadCursor(connection.id, cursorName(context.config));
       this.#identity = connection.id;
     }
     const rooms = new IrcRooms({
@@ -165,13 +165,25 @@ class Run {
     this.#link.connection = connection;
     await rooms.enter(this.#heardAt, this.#early.splice(0));
     this.wasLive = true;
+    // From now on it listens: also if it ends before somebody speaks.
+    this.#intake.mark(connection.heardAt);
     this.#report(connection);
   }
 
+  /** Until when the account has listened in an earlier run, wherever that was; null: never. */
+  async #load(connection: IrcConnection): Promise<Millis | null> {
+    const context = this.#context;
+    const stored =
+      (await context.loadCursor(connection.id, cursorName(context.config))) ??
+      // As versions before this one stored it.
+      (await context.loadCursor(connection.id));
+    return readCursor(stored, this.#chats, context.log);
+  }
+
   #onLine(line: IrcLine, connection: IrcConnection): void {
-    const at = this.#context.clock.now();
-    if (this.#rooms !== null) this.#rooms.onLine(line, at);
-    else if (this.#early.length < limits.ircEarlyLinesMax) this.#early.push({ line, at });
+    const arrived = { line, at: this.#context.clock.now(), heardAt: connection.heardAt };
+    if (this.#rooms !== null) this.#rooms.onLine(arrived);
+    else if (this.#early.length < limits.ircEarlyLinesMax) this.#early.push(arrived);
     if (line.command === "NICK" && this.wasLive) this.#report(connection);
     // Who had our nick may have given it up.
     const { fold } = connection;

@@ -11,8 +11,7 @@ import type { Millis } from "../../../domain/message.ts";
 import type { Clock } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import type { IrcConnection } from "./client.ts";
-import { sentAtOf } from "./normalise.ts";
-import type { IrcLine } from "./wire.ts";
+import { type IrcLine, sentAtOf } from "./wire.ts";
 
 /** Messages for one question; servers may give fewer (ISUPPORT CHATHISTORY). */
 const pageMax = 100;

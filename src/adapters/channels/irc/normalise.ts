@@ -11,7 +11,7 @@ import type { Inbound, Millis } from "../../../domain/message.ts";
 import type { IrcChats } from "./chats.ts";
 import type { IrcConnection } from "./client.ts";
 import { addressed, identityOf, isRoom, namesNick } from "./names.ts";
-import { type IrcLine, withoutFormatting } from "./wire.ts";
+import { type IrcLine, sentAtOf, withoutFormatting } from "./wire.ts";
 
 /** What a line is converted with. */
 export interface Receiver {
@@ -77,12 +77,6 @@ function textOf(nick: string, said: string): string | null {
   }
   const plain = withoutFormatting(text);
   return plain.trim() === "" ? null : plain;
-}
-
-/** The time that the server gives a line, ms. */
-export function sentAtOf({ time }: IrcLine["tags"]): Millis | null {
-  const at = Date.parse(time ?? "");
-  return Number.isNaN(at) || at < 0 ? null : at;
 }
 
 /**

@@ -10,6 +10,7 @@ import { limits } from "../../../domain/limits.ts";
 import { type Millis, momentMax } from "../../../domain/message.ts";
 import type { Log } from "../../../domain/ports/index.ts";
 import type { IrcChats } from "./chats.ts";
+import type { IrcAccountConfig } from "./config.ts";
 
 const name = z.string().min(1).max(limits.idUnitsMax);
 const moment = z.number().int().min(0).max(momentMax);
@@ -21,6 +22,10 @@ const progressSchema = z.object({
     .max(limits.ircRoomsMax)
     .default([]),
 });
+
+/** Of the configured bot: who it is for others hangs on its machine's address where it has no account. */
+export const cursorName = ({ login, nick, host }: IrcAccountConfig): string =>
+  `${login?.account ?? nick}@${host}`.toLowerCase();
 
 export function cursorOf(heard: Millis, { nicks, unheard }: IrcChats): string {
   // The newest come first.

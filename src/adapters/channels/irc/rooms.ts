@@ -16,8 +16,8 @@ import type { IrcConnection } from "./client.ts";
 import type { IrcAccountConfig, IrcJoin } from "./config.ts";
 import { IrcLostError, reasonOf } from "./errors.ts";
 import { askHistory, canAsk, type Replay, Replays, replaySlackMs } from "./history.ts";
-import { messageOf, type Receiver, sentAtOf } from "./normalise.ts";
-import type { IrcLine } from "./wire.ts";
+import { messageOf, type Receiver } from "./normalise.ts";
+import { type IrcLine, sentAtOf } from "./wire.ts";
 
 /** Numbers that refuse to let us in. */
 const refusals: ReadonlySet<string> = new Set([
@@ -61,10 +61,11 @@ interface Options {
   onChange(): void;
 }
 
-/** A line, and when it came. */
+/** A line, when it came, and until when the server has been heard with it (`IrcConnection.heardAt`). */
 export interface ArrivedLine {
   readonly line: IrcLine;
   readonly at: Millis;
+  readonly heardAt: Millis;
 }
 
 /** What was said in a room before its history is complete. */
@@ -84,6 +85,7 @@ export class IrcRooms {
   readonly #joinedAt = new Map<string, Millis>();
   /** By room: its next try. */
   readonly #timers = new Map<string, TimerHandle>();
+  #isLeft = false;
 
   constructor(options: Options) {
     this.#options = options;
@@ -103,7 +105,7 @@ export class IrcRooms {
     const { chats } = this.#options;
     this.#remember(since);
     for (const { channel } of join) this.#held.set(chats.fold(channel), { live: [], replays: [] });
-    for (const { line, at } of early) this.onLine(line, at);
+    for (const one of early) this.onLine(one);
     const gaps = new Map<Millis, string[]>();
     try {
       for (const room of join) {
@@ -127,28 +129,30 @@ export class IrcRooms {
 
   /** Ends what waits. */
   leave(): void {
+    this.#isLeft = true;
     const { clock } = this.#options.context;
     for (const timer of this.#timers.values()) clock.clearTimer(timer);
     this.#timers.clear();
   }
 
-  onLine(line: IrcLine, at: Millis): void {
+  onLine(arrived: ArrivedLine): void {
     const { chats, connection } = this.#options;
+    const { line } = arrived;
     const replay = this.#replays.take(line);
-    if (typeof replay === "object") this.#replayed(replay, at);
+    if (typeof replay === "object") this.#replayed(replay, arrived);
     if (replay !== false) return;
-    if (line.command === "KICK" || line.command === "PART") this.#removed(line, at);
+    if (line.command === "KICK" || line.command === "PART") this.#removed(arrived);
     chats.note(line, connection.self.nick);
     if (refusals.has(line.command)) this.#refusals.set(chats.fold(line.params[1] ?? ""), line);
     if (line.command !== "PRIVMSG") return;
     const held = this.#held.get(chats.fold(line.params[0] ?? ""));
-    if (held === undefined) this.#deliver(line, at);
-    else held.live.push({ line, at });
+    if (held === undefined) this.#deliver(arrived);
+    else held.live.push(arrived);
   }
 
-  #deliver(line: IrcLine, at: Millis): void {
+  #deliver({ line, at, heardAt }: ArrivedLine): void {
     const event = this.#eventOf(line, at);
-    if (event !== null) this.#options.intake.push(event, at);
+    if (event !== null) this.#options.intake.push(event, heardAt);
   }
 
   #eventOf(line: IrcLine, at: Millis): ChannelEvent | null {
@@ -180,11 +184,13 @@ export class IrcRooms {
         since !== null &&
         canAsk(connection) &&
         (await askHistory(connection, channel, since, { clock: context.clock, signal, arrived }));
-      chats.unheard.delete(room);
-      return since === null || isWhole || this.#reachesBack(held.replays, since);
+      const isComplete = since === null || isWhole || this.#reachesBack(held.replays, since);
+      this.#release(room, held, since);
+      this.#heardAgain(room, since);
+      return isComplete;
     } finally {
-      this.#held.delete(room);
-      this.#release(held, since);
+      // Where it broke: what has come so far.
+      this.#release(room, held, since);
     }
   }
 
@@ -204,23 +210,27 @@ export class IrcRooms {
   }
 
   /** Delivers what was held, the past first. */
-  #release({ live, replays }: Held, since: Millis | null): void {
-    const { context, intake } = this.#options;
-    const now = context.clock.now();
-    this.#past(
-      replays.flatMap(({ lines }) => lines),
-      since,
-      now,
-    );
-    for (const { line, at } of live) {
-      const event = this.#eventOf(line, at);
-      if (event !== null) intake.push(event, at);
-    }
+  #release(room: string, { live, replays }: Held, since: Millis | null): void {
+    this.#held.delete(room);
+    const past = replays.splice(0).flatMap(({ lines }) => lines);
+    this.#past(past, since, this.#options.connection.heardAt);
+    for (const one of live.splice(0)) this.#deliver(one);
+  }
+
+  /** The room counts as heard once its past is durable: a node that ends in between begins there again. */
+  #heardAgain(room: string, since: Millis | null): void {
+    const { chats, connection, intake } = this.#options;
+    if (since === null) return;
+    const forget = () => {
+      if (!this.#isLeft && chats.unheard.get(room) === since) chats.unheard.delete(room);
+    };
+    intake.after(forget, connection.heardAt);
   }
 
   /** Lines of the past: messages if we listened before them, else context. */
-  #past(lines: readonly IrcLine[], since: Millis | null, now: Millis): void {
-    const { receiver, intake } = this.#options;
+  #past(lines: readonly IrcLine[], since: Millis | null, heardAt: Millis): void {
+    const { context, receiver, intake } = this.#options;
+    const now = context.clock.now();
     const wanted = lines.filter(
       ({ tags }) => since === null || (sentAtOf(tags) ?? 0) >= since - replaySlackMs,
     );
@@ -229,14 +239,15 @@ export class IrcRooms {
       .filter((message) => message !== null);
     const [first] = messages;
     if (first === undefined) return;
-    if (since === null) intake.push({ type: "history", history: historyOf(first, messages) }, now);
-    else for (const message of messages) intake.push({ type: "message", message }, now);
+    if (since === null)
+      intake.push({ type: "history", history: historyOf(first, messages) }, heardAt);
+    else for (const message of messages) intake.push({ type: "message", message }, heardAt);
   }
 
   /** A replay that nobody waits for, such as a bouncer's. */
-  #replayed(replay: Replay, at: Millis): void {
+  #replayed(replay: Replay, { heardAt }: ArrivedLine): void {
     const held = this.#held.get(this.#options.chats.fold(replay.room));
-    if (held === undefined) this.#past(replay.lines, 0, at);
+    if (held === undefined) this.#past(replay.lines, 0, heardAt);
     else held.replays.push(replay);
   }
 
@@ -247,12 +258,12 @@ export class IrcRooms {
     if (this.#absent.get(join.channel) !== why)
       context.log("warn", "irc.join-refused", { room: join.channel, why });
     this.#absent.set(join.channel, why);
-    this.#later(join, since ?? context.clock.now());
+    this.#later(join, since ?? this.#options.connection.heardAt);
     onChange();
   }
 
   /** Somebody left; if it is us, we come back. */
-  #removed({ command, params, source }: IrcLine, at: Millis): void {
+  #removed({ line: { command, params, source }, at, heardAt }: ArrivedLine): void {
     const { connection, chats, context, onChange } = this.#options;
     const { fold } = chats;
     const [room = "", kicked = ""] = params;
@@ -266,7 +277,7 @@ export class IrcRooms {
     // In a loop of joins and kicks the pause grows.
     const stayed = at - (this.#joinedAt.get(join.channel) ?? at);
     if (stayed >= stayMsMin) this.#tries.delete(join.channel);
-    this.#later(join, at);
+    this.#later(join, heardAt);
     onChange();
   }
 
@@ -275,7 +286,7 @@ export class IrcRooms {
     const { context, connection, chats, intake, onChange } = this.#options;
     const { clock } = context;
     chats.unheard.set(chats.fold(join.channel), since);
-    intake.mark(clock.now());
+    intake.mark(connection.heardAt);
     const tries = this.#tries.get(join.channel) ?? 0;
     this.#tries.set(join.channel, tries + 1);
     const pause = Math.min(rejoinMsMax, rejoinMsMin * 2 ** Math.min(tries, 10));
@@ -309,7 +320,8 @@ export class IrcRooms {
 
   #reportGap(from: Millis, rooms: readonly string[]): void {
     const { context } = this.#options;
-    context.reportGap({ from, to: context.clock.now(), rooms, lost: "messages" });
+    const to = Math.max(from, context.clock.now());
+    context.reportGap({ from, to, rooms, lost: "messages" });
   }
 }
 

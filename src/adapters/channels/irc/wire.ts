@@ -40,6 +40,12 @@ export function readLine(parsed: unknown): IrcLine | null {
   return { tags, source: sourceOf(prefix), command, params };
 }
 
+/** The time that the server gives a line, ms; null: none. */
+export function sentAtOf({ time }: IrcLine["tags"]): number | null {
+  const at = Date.parse(time ?? "");
+  return Number.isNaN(at) || at < 0 ? null : at;
+}
+
 /** `nick!user@host`, or a server's name. */
 export function sourceOf(prefix: string): IrcSource {
   const found = /^([^!@]+)(?:!([^@]*))?@(.+)$/.exec(prefix);

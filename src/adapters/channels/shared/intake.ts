@@ -24,6 +24,8 @@ export interface IntakeOptions {
 
 export interface Intake {
   push(event: ChannelEvent, arrived: Millis): void;
+  /** Calls `act` when everything pushed so far is durable with the cursor that is stored next, which it may change. */
+  after(act: () => void, arrived: Millis): void;
   /** Stores the cursor, without an event, if nothing waits. */
   mark(arrived: Millis): void;
   /** Resolves when nothing waits any more, or what waits cannot be delivered now. */
@@ -34,6 +36,8 @@ interface Waiting {
   /** Null: only the cursor. */
   readonly event: ChannelEvent | null;
   readonly arrived: Millis;
+  /** Before the cursor behind it is asked for. */
+  readonly act?: () => void;
 }
 
 const batchMax = 64;
@@ -79,6 +83,7 @@ export function createIntake(options: IntakeOptions): Intake {
   };
   return {
     push: (event, arrived) => add({ event, arrived }),
+    after: (act, arrived) => add({ event: null, arrived, act }),
     mark(arrived) {
       if (waiting.length === 0) add({ event: null, arrived });
     },
@@ -92,6 +97,7 @@ export function createIntake(options: IntakeOptions): Intake {
 async function deliver(options: IntakeOptions, batch: readonly Waiting[]): Promise<void> {
   const { context, channel, cursorAt, signal } = options;
   const events = batch.flatMap(({ event }) => (event === null ? [] : [event]));
+  for (const { act } of batch) act?.();
   const cursor = cursorAt(batch.at(-1)?.arrived ?? 0);
   for (let failures = 0; ; failures += 1) {
     try {
