@@ -1,37 +1,100 @@
 /**
  * Waiting for decisions
  * =====================
- * A caller may ask to be answered with the decision on its message, not only with its durability.
- * The waiter is registered before the message is stored, because a decision may arrive before the
- * store's answer.
+ * A caller may ask to be answered with the decisions on its messages, not only with their durability.
+ * It is registered before they are stored, because a decision may arrive before the store's answer. A
+ * call waits for all of its messages at once: one promise, and one small object for each message.
  */
 import type { Verdict } from "../../domain/decision.ts";
 import type { NewEvent } from "../protocol/event-codec.ts";
 import type { RuntimeEvents, RuntimeListener } from "../protocol/runtime-events.ts";
 
 export interface DecisionWaiter {
-  /** Null: the runtime stopped first, or the caller gave up. */
-  readonly decision: Promise<Verdict | null>;
+  /**
+   * The decisions on the events, in their order. Null: the runtime stopped first, or the caller gave up.
+   */
+  readonly decisions: Promise<readonly (Verdict | null)[]>;
+  /** Does not wait for the event at this place: it was a copy, and nobody decides it again. */
+  skip(place: number): void;
   giveUp(): void;
 }
 
 export interface DecisionWaiters {
-  expect({ write }: NewEvent): DecisionWaiter;
+  /** Waits for the decision on each of these events. */
+  expect(events: readonly NewEvent[]): DecisionWaiter;
   /** Releases all waiters. */
   stop(): void;
 }
 
+/** One message that a call waits for, and who else waits for the same one. */
+interface Awaited {
+  readonly call: Call;
+  readonly place: number;
+  readonly next: Awaited | null;
+}
+
+/** The messages of one caller. */
+class Call implements DecisionWaiter {
+  readonly decisions: Promise<readonly (Verdict | null)[]>;
+  readonly names: readonly string[];
+  /** By place; undefined: it is waited for. */
+  readonly #verdicts: (Verdict | null | undefined)[];
+  readonly #leave: (call: Call, names: readonly string[]) => void;
+  #open: number;
+  #done: (verdicts: readonly (Verdict | null)[]) => void = () => undefined;
+
+  constructor(names: readonly string[], leave: (call: Call, names: readonly string[]) => void) {
+    this.names = names;
+    this.#leave = leave;
+    this.#verdicts = new Array<undefined>(names.length).fill(undefined);
+    this.#open = names.length;
+    this.decisions = new Promise((resolve) => {
+      this.#done = resolve;
+    });
+    if (names.length === 0) this.end();
+  }
+
+  decided(place: number, verdict: Verdict | null): void {
+    if (this.#open === 0 || this.#verdicts[place] !== undefined) return;
+    this.#verdicts[place] = verdict;
+    this.#open -= 1;
+    if (this.#open === 0) this.end();
+  }
+
+  /** Answers with what is decided by now. */
+  end(): void {
+    this.#open = 0;
+    this.#done(this.#verdicts.map((verdict) => verdict ?? null));
+  }
+
+  skip(place: number): void {
+    if (this.#open === 0 || this.#verdicts[place] !== undefined) return;
+    this.#leave(this, this.names.slice(place, place + 1));
+    this.decided(place, null);
+  }
+
+  giveUp(): void {
+    if (this.#open === 0) return;
+    this.end();
+    this.#leave(this, this.names);
+  }
+}
+
 /** Listens to decisions only while a caller waits for one. */
 export function createWaiters(events: Pick<RuntimeEvents, "add">): DecisionWaiters {
-  const waiting = new Map<string, Set<(verdict: Verdict | null) => void>>();
+  const waiting = new Map<string, Awaited>();
   let stopListening: (() => void) | null = null;
-  const name = (conv: number, messageId: string | null) => `${conv} ${messageId}`;
+  const nameOf = (conv: number, messageId: string | null) => `${conv} ${messageId}`;
 
   const listener: RuntimeListener = {
     decided(conv, _key, { message }, verdict) {
-      const id = name(conv, message.id);
-      for (const give of waiting.get(id) ?? []) give(verdict);
-      waiting.delete(id);
+      const name = nameOf(conv, message.id);
+      const first = waiting.get(name);
+      if (first === undefined) return;
+      waiting.delete(name);
+      for (let one: Awaited | null = first; one !== null; one = one.next)
+        one.call.decided(one.place, verdict);
+      listenIfAsked();
     },
   };
 
@@ -43,31 +106,38 @@ export function createWaiters(events: Pick<RuntimeEvents, "add">): DecisionWaite
     }
   }
 
+  function leave(call: Call, names: readonly string[]): void {
+    for (const name of names) {
+      const others = without(waiting.get(name) ?? null, call);
+      if (others === null) waiting.delete(name);
+      else waiting.set(name, others);
+    }
+    listenIfAsked();
+  }
+
   return {
-    expect({ write }) {
-      const id = name(write.conv, write.messageId);
-      const others = waiting.get(id) ?? new Set();
-      waiting.set(id, others);
-      let give: (verdict: Verdict | null) => void = () => undefined;
-      const decision = new Promise<Verdict | null>((resolve) => {
-        give = resolve;
+    expect(asked) {
+      const names = asked.map(({ write }) => nameOf(write.conv, write.messageId));
+      const call = new Call(names, leave);
+      names.forEach((name, place) => {
+        waiting.set(name, { call, place, next: waiting.get(name) ?? null });
       });
-      others.add(give);
       listenIfAsked();
-      return {
-        decision,
-        giveUp() {
-          give(null);
-          others.delete(give);
-          if (others.size === 0 && waiting.get(id) === others) waiting.delete(id);
-          listenIfAsked();
-        },
-      };
+      return call;
     },
     stop() {
-      for (const gives of waiting.values()) for (const give of gives) give(null);
+      for (const first of waiting.values())
+        for (let one: Awaited | null = first; one !== null; one = one.next) one.call.end();
       waiting.clear();
       listenIfAsked();
     },
   };
+}
+
+/** Those who wait for a message, without a call. */
+function without(first: Awaited | null, call: Call): Awaited | null {
+  if (first === null) return null;
+  const next = without(first.next, call);
+  if (first.call === call) return next;
+  return next === first.next ? first : { ...first, next };
 }

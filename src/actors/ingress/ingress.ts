@@ -303,11 +303,11 @@ export function createIngress(ports: IngressPorts): Ingress {
     const watched = isWatched ? taken.flatMap(admittedOf) : [];
     emit.admitted?.(watched, since);
     // Edits, deletions and the like are not decided about.
-    const waiting = taken.map(({ prepared, copyOf }) =>
-      wait === undefined || copyOf !== null || prepared.ended !== null || prepared.message === null
-        ? []
-        : prepared.events.map(ports.waiters.expect),
-    );
+    const undecided = wait === undefined ? [] : taken.filter(isUndecided);
+    const waiter =
+      undecided.length === 0
+        ? null
+        : ports.waiters.expect(undecided.flatMap(({ prepared }) => prepared.events));
     try {
       const row: CursorWrite | null =
         cursor === undefined ? null : { kind: "cursor", channel, account, ...cursor };
@@ -319,14 +319,14 @@ export function createIngress(ports: IngressPorts): Ingress {
         report(each, outcomes[index] as IngestOutcome, since);
       });
       ports.onPoint("before-ack");
-      const answers = outcomes.map((each, index) => decided(each, waiting[index] ?? []));
+      const answers = waiter === null ? outcomes : await decided(outcomes, taken, waiter);
       const isMessage = (_: unknown, index: number) => taken[index]?.prepared.message !== null;
-      return (await Promise.all(answers)).filter(isMessage);
+      return answers.filter(isMessage);
     } catch (error) {
       emit.refused?.(watched);
       throw error;
     } finally {
-      for (const waiter of waiting.flat()) waiter.giveUp();
+      waiter?.giveUp();
     }
   }
 
@@ -373,15 +373,34 @@ function admittedOf({ prepared: { message, events } }: Taken): Admitted[] {
   return [{ message, received }];
 }
 
-/** The outcome with the decisions of the conversations, where the caller waits for them. */
+/** Whether conversations decide it in this call. */
+const isUndecided = ({ prepared, copyOf }: Taken): boolean =>
+  copyOf === null && prepared.ended === null && prepared.message !== null;
+
+/** The outcomes with the decisions of the conversations, of which the waiter has those that decide. */
 async function decided(
-  { id, receivers }: IngestOutcome,
-  waiting: readonly DecisionWaiter[],
-): Promise<IngestOutcome> {
-  if (waiting.length === 0) return { id, receivers };
-  const decisions = receivers.map(async ({ key, verdict }, index) => ({
-    key,
-    verdict: verdict ?? (await waiting[index]?.decision) ?? null,
-  }));
-  return { id, receivers: await Promise.all(decisions) };
+  outcomes: readonly IngestOutcome[],
+  taken: readonly Taken[],
+  waiter: DecisionWaiter,
+): Promise<readonly IngestOutcome[]> {
+  const receivers = outcomes.flatMap((outcome, index) =>
+    isUndecided(taken[index] as Taken) ? outcome.receivers : [],
+  );
+  receivers.forEach(({ verdict }, place) => {
+    if (verdict !== null) waiter.skip(place);
+  });
+  const decisions = await waiter.decisions;
+  let place = 0;
+  return outcomes.map((outcome, index) => {
+    if (!isUndecided(taken[index] as Taken)) return outcome;
+    const { id, receivers: heard } = outcome;
+    return {
+      id,
+      receivers: heard.map(({ key, verdict }) => {
+        const decision = decisions[place] ?? null;
+        place += 1;
+        return { key, verdict: verdict ?? decision };
+      }),
+    };
+  });
 }

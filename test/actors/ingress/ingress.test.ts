@@ -42,6 +42,33 @@ test("a redelivery is a duplicate: told as one, applied once, also after a resta
   expect(await world.store.lastSeq()).toBe(2);
 });
 
+test("a caller that waits gets the decision of each message, also beside copies", async () => {
+  const world = await new World().start();
+  const say = (...events: ChannelEvent[]) => {
+    const told = world.runtime.ingest("telegram", "default", events, { wait: "decision" });
+    const of = told.then((outcomes) =>
+      outcomes.map(({ id, receivers }) => [id, receivers[0]?.verdict?.decision]),
+    );
+    return world.pass(10).then(() => of);
+  };
+  const elsewhere = (id: string) => message(id, { chat: { id: "ann", kind: "direct" } });
+  expect(await say(message("m1"), elsewhere("d1"), message("m2"))).toEqual([
+    ["m1", "observe"],
+    ["d1", "engage"],
+    ["m2", "observe"],
+  ]);
+  // Now only the journal knows them.
+  await world.restart();
+  expect(await say(elsewhere("d1"), message("m3"), message("m2"), message("m4"))).toEqual([
+    ["d1", "duplicate"],
+    ["m3", "observe"],
+    ["m2", "duplicate"],
+    ["m4", "observe"],
+  ]);
+  expect(await say(message("m1"))).toEqual([["m1", "duplicate"]]);
+  await world.runtime.stop();
+});
+
 test("redeliveries are logged once a minute for each account", async () => {
   const world = await new World().start();
   const deliver = (account: string) =>
