@@ -22,20 +22,37 @@ const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const plain = (text: string): string =>
   fold(fold(text).normalize("NFD").replace(accents, "")).replace(marks, " ").trim();
 
-/** The words of the config, which has one list until the next config. */
-const listedWords = new WeakMap<readonly string[], ReadonlySet<string>>();
+const polite = Object.values(stopLanguages)
+  .flatMap((language) => language.polite)
+  .map((words) => ({ words: plain(words), gap: unspaced.test(words) ? "" : " " }));
 
-function listedIn(stopWords: readonly string[]): ReadonlySet<string> {
+/** The words of the config, and the first word of each of them and of each polite one. */
+interface Listed {
+  readonly all: ReadonlySet<string>;
+  readonly first: ReadonlySet<string>;
+}
+
+/** The config has one list until the next config. */
+const listedWords = new WeakMap<readonly string[], Listed>();
+
+function listedIn(stopWords: readonly string[]): Listed {
   const known = listedWords.get(stopWords);
   if (known !== undefined) return known;
-  const words = new Set(stopWords.map(plain));
+  const all = new Set(stopWords.map(plain));
+  const starts = [...all, ...polite.map(({ words }) => words)];
+  const words = { all, first: new Set(starts.map((start) => start.split(" ", 1)[0] ?? "")) };
   listedWords.set(stopWords, words);
   return words;
 }
 
-const polite = Object.values(stopLanguages)
-  .flatMap((language) => language.polite)
-  .map((words) => ({ words: plain(words), gap: unspaced.test(words) ? "" : " " }));
+/** A first word of ASCII without marks, which nothing but lower-casing changes. Most talk begins with one. */
+const asciiStart = /^[\s.,!?;:']*(["-&(-+\-/-9<->@-~]+)(?=[\s.,!?;:']|$)/u;
+
+/** Whether it cannot be one of the words, as seen by its first word alone. */
+function beginsOtherwise(text: string, { first }: Listed): boolean {
+  const word = asciiStart.exec(text)?.[1];
+  return word !== undefined && !first.has(word.toLowerCase());
+}
 
 /**
  * Whether a message is nothing but the order to stop: a command, or one of the words of the config.
@@ -58,9 +75,10 @@ export function isAbortWord(
 export function saysStop(text: string, stopWords: readonly string[]): boolean {
   if (text.length > unitsMax) return false;
   const listed = listedIn(stopWords);
+  if (beginsOtherwise(text, listed)) return false;
   let said: string | null = plain(text);
   while (said !== null && said !== "") {
-    if (listed.has(said)) return true;
+    if (listed.all.has(said)) return true;
     said = withoutPolite(said);
   }
   return false;

@@ -1,4 +1,5 @@
 /** What a message orders, word for word: bounds, names, and what is beside a command. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import { isAbortWord, saysStop } from "../../../src/machines/commands/abort-words.ts";
@@ -60,6 +61,37 @@ describe("the order to stop", () => {
     expect(stops("halt@once/", {}, ["halt@once/"])).toBe(true);
     expect(saysStop("?!", ["!"])).toBe(false);
     expect(saysStop("please!", ["!"])).toBe(false);
+  });
+
+  // A mark that is no ASCII in front of a text changes nothing but the way it is read.
+  test("is the same for a text that begins with a word of ASCII, whatever follows it", () => {
+    const words = ["stop", "arrête", "détente", "half-way", "so lange", "'s gut", "停止"];
+    const part = fc.constantFrom(
+      ...words,
+      ...[
+        "Stop",
+        "please",
+        "bitte",
+        "s'il te plaît",
+        "ＳＴＯＰ",
+        "stop\u0301",
+        "half",
+        "so",
+        "tune",
+      ],
+      ...[" ", ".", "...", "'", "!", "-", "é", "\u0301", "👍", "\u00a0", "\n", "@us", "请"],
+    );
+    const texts = fc.array(part, { maxLength: 6 }).map((parts) => parts.join(""));
+    let stopped = 0;
+    fc.assert(
+      fc.property(texts, (text) => {
+        const says = saysStop(text, words);
+        if (says) stopped += 1;
+        expect(says).toBe(saysStop(`。${text}`, words));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(stopped).toBeGreaterThan(20);
   });
 });
 
