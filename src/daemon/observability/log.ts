@@ -12,6 +12,10 @@ import { cut, terminalSafe } from "../../domain/sanitize.ts";
 const textUnitsMax = 2_000;
 const itemsCountMax = 50;
 const depthMax = 5;
+const namesCountMax = 500;
+const nameUnitsMax = 64;
+/** Printable ASCII: shown as it is. */
+const plain = /^[ -~]*$/;
 const secretName =
   /(token|secret|password|passphrase|api[_-]?key|private[_-]?key|access[_-]?key|authorization)$/i;
 
@@ -30,25 +34,62 @@ export interface DaemonLog {
   setLevel(level: LogLevel): void;
 }
 
+interface FieldName {
+  readonly shown: string;
+  /** Its value is masked whatever it is. */
+  readonly isSecret: boolean;
+}
+
+/** What is masked wherever it stands. */
+class Secrets {
+  readonly forms: readonly string[];
+  /** A shorter text has none of them. */
+  readonly #unitsMin: number;
+  /** Names of fields as they may be shown; nearly all are the same few. */
+  readonly #names = new Map<string, FieldName>();
+
+  constructor(forms: readonly string[] = []) {
+    this.forms = [...new Set(forms)].sort((a, b) => b.length - a.length);
+    this.#unitsMin = this.forms.at(-1)?.length ?? Number.POSITIVE_INFINITY;
+  }
+
+  mask(text: string): string {
+    return text.length < this.#unitsMin ? text : redactForms(text, this.forms);
+  }
+
+  nameOf(name: string): FieldName {
+    const known = this.#names.get(name);
+    if (known !== undefined) return known;
+    const made = { shown: cleanText(name, this), isSecret: secretName.test(name) };
+    if (this.#names.size < namesCountMax && name.length <= nameUnitsMax)
+      this.#names.set(name, made);
+    return made;
+  }
+}
+
 /** A field's value as it may be shown. */
-export function cleanField(value: unknown, secrets: readonly string[], depth = 0): unknown {
+export const cleanField = (value: unknown, secrets: readonly string[]): unknown =>
+  cleaned(value, new Secrets(secrets), 0);
+
+function cleaned(value: unknown, secrets: Secrets, depth: number): unknown {
   if (typeof value === "string") return cleanText(value, secrets);
   if (value === null || typeof value !== "object")
     return typeof value === "bigint" || typeof value === "symbol" ? String(value) : value;
   if (depth >= depthMax) return "[deep]";
   if (value instanceof Error) {
     const { name, message } = value;
-    return cleanField({ name, message, ...codeOf(value) }, secrets, depth);
+    return cleaned({ name, message, ...codeOf(value) }, secrets, depth);
   }
   if (Array.isArray(value))
-    return value.slice(0, itemsCountMax).map((item) => cleanField(item, secrets, depth + 1));
+    return value.slice(0, itemsCountMax).map((item) => cleaned(item, secrets, depth + 1));
   const clean: Record<string, unknown> = {};
   const names = Object.keys(value);
   for (let n = 0; n < names.length && n < itemsCountMax; n += 1) {
     const name = names[n] as string;
     const item = (value as Readonly<Record<string, unknown>>)[name];
-    const shown = isSecret(name, item) ? redacted : cleanField(item, secrets, depth + 1);
-    const field = cleanText(name, secrets);
+    const { shown: field, isSecret } = secrets.nameOf(name);
+    const shown =
+      isSecret && typeof item === "string" ? redacted : cleaned(item, secrets, depth + 1);
     // An assignment to this one name would set the prototype.
     if (field === "__proto__") Object.defineProperty(clean, field, { value: shown, ...ownField });
     else clean[field] = shown;
@@ -58,10 +99,9 @@ export function cleanField(value: unknown, secrets: readonly string[], depth = 0
 
 const ownField = { enumerable: true, configurable: true, writable: true };
 
-const isSecret = (name: string, item: unknown) => typeof item === "string" && secretName.test(name);
-
-function cleanText(text: string, secrets: readonly string[]): string {
-  const shown = redactForms(text, secrets);
+function cleanText(text: string, secrets: Secrets): string {
+  const shown = secrets.mask(text);
+  if (shown.length <= textUnitsMax && plain.test(shown)) return shown;
   const short = cut(shown, textUnitsMax);
   const safe = terminalSafe(short).replaceAll("\n", "␊");
   return short.length < shown.length ? `${safe}…` : safe;
@@ -72,7 +112,7 @@ const codeOf = (error: Error): { code?: string } =>
 
 /** Creates the log. The pretty printer is loaded only if it is used. */
 export async function createLog(options: LogOptions): Promise<DaemonLog> {
-  let secrets: readonly string[] = [];
+  let secrets = new Secrets();
   const shown = options.pretty ? await prettyLines() : (line: string) => line;
   const logger = pino(
     {
@@ -86,12 +126,10 @@ export async function createLog(options: LogOptions): Promise<DaemonLog> {
   return {
     log: (level, event, fields) => {
       if (!logger.isLevelEnabled(level)) return;
-      logger[level](fields === undefined ? {} : (cleanField(fields, secrets) as object), event);
+      logger[level](fields === undefined ? {} : (cleaned(fields, secrets, 0) as object), event);
     },
     keepSecret(values) {
-      secrets = [...new Set([...secrets, ...formsOfSecrets(values)])].sort(
-        (a, b) => b.length - a.length,
-      );
+      secrets = new Secrets([...secrets.forms, ...formsOfSecrets(values)]);
     },
     setLevel(level) {
       logger.level = level;
