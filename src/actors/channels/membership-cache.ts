@@ -63,8 +63,13 @@ export function createMembershipCache(clock: Clock, read: ReadMembers): Membersh
   const rooms = new LRUCache<string, CachedRead>(atMost(limits.membershipRoomsMax));
   const flights = new Set<Promise<void>>();
 
-  const roomOf = (route: Route): CachedRead => {
-    const key = accountKey(route.channel, route.account) + JSON.stringify(route.chat.id);
+  /** The account that was asked about last, of which most questions are. */
+  let last = { channel: "", account: "", key: accountKey("", "") };
+
+  const roomOf = ({ channel, account, chat }: Route): CachedRead => {
+    if (last.channel !== channel || last.account !== account)
+      last = { channel, account, key: accountKey(channel, account) };
+    const key = last.key + JSON.stringify(chat.id);
     let room = rooms.get(key);
     if (room === undefined) {
       room = { membership: null, quietUntil: 0, reading: null, again: false };

@@ -13,7 +13,7 @@ import type {
   SearchIndex,
   Store,
 } from "../../domain/ports/index.ts";
-import { type ChangePorts, changesOf, changesSince } from "./index-changes.ts";
+import { type ChangePorts, changesOf, changesSince, type Soon } from "./index-changes.ts";
 
 /** Journal rows of a step: about 2 ms. */
 const stepRows = 32;
@@ -56,16 +56,16 @@ export function createFollower(ports: FollowerPorts): Follower {
   const changePorts: ChangePorts = {
     store,
     agentOf: ports.agentOf,
-    async keyOf(conv) {
-      const known = keys.get(conv);
-      if (known !== undefined) return known;
-      const key = (await store.conversation(conv))?.key ?? "";
-      if (keys.size >= keysMax) keys.clear();
-      keys.set(conv, key);
-      return key;
-    },
+    keyOf: (conv) => keys.get(conv) ?? readKey(conv),
   };
   let checked = false;
+
+  async function readKey(conv: number): Promise<string> {
+    const key = (await store.conversation(conv))?.key ?? "";
+    if (keys.size >= keysMax) keys.clear();
+    keys.set(conv, key);
+    return key;
+  }
 
   /** A journal of its own, a copy from before, or none: what the index has is of another one. */
   async function check(): Promise<void> {
@@ -83,18 +83,28 @@ export function createFollower(ports: FollowerPorts): Follower {
     const newest = rows.at(-1);
     if (newest === undefined) return false;
     const changes: IndexChange[] = [];
-    for (const { row } of rows) changes.push(...(await readable(row, changesOf)));
+    for (const { row } of rows) {
+      const found = readable(row, changesOf);
+      changes.push(...(found instanceof Promise ? await found : found));
+    }
     index.write(changes, { seq: newest.place, conv: newest.row.conv });
     return rows.length === stepRows;
   }
 
   /** A row that was set aside may hold anything: it adds nothing. */
-  async function readable(row: EventRow, read: typeof changesOf): Promise<readonly IndexChange[]> {
-    try {
-      return await read(row, changePorts);
-    } catch (error) {
+  function readable(
+    row: EventRow,
+    read: typeof changesOf | typeof changesSince,
+  ): Soon<readonly IndexChange[]> {
+    const unreadable = (error: unknown): readonly IndexChange[] => {
       if (row.code !== null && row.code >= 0) throw error;
       return [{ op: "waited", seq: row.seq }];
+    };
+    try {
+      const found = read(row, changePorts);
+      return found instanceof Promise ? found.catch(unreadable) : found;
+    } catch (error) {
+      return unreadable(error);
     }
   }
 

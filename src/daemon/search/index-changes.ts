@@ -22,6 +22,7 @@ import type {
   ConversationEvent,
   DeliveryFailed,
   DeliverySent,
+  MessageReceived,
 } from "../../machines/events/events.ts";
 
 /** A longer message is found by its beginning; as much is shown on the Room page. */
@@ -29,11 +30,14 @@ const textIndexedUnitsMax = 16_384;
 
 export interface ChangePorts {
   readonly store: Pick<Store, "outboxRow" | "outboxByTurn" | "transcriptOfTurn">;
-  /** The session key of a conversation. */
-  keyOf(conv: number): Promise<string>;
+  /** The session key of a conversation; at once where it is known. */
+  keyOf(conv: number): string | Promise<string>;
   /** Id and name of the agent of a session key. */
   agentOf(key: string): { readonly id: string; readonly name: string };
 }
+
+/** What is known at once is not waited for: a busy journal has thousands of rows a second. */
+export type Soon<Value> = Value | Promise<Value>;
 
 /** Types of rows that change something at once, and those that do when they are applied. */
 const atOnce = ["message.received", "message.edited", "message.deleted"];
@@ -44,14 +48,17 @@ const whenApplied = [
 const beginning = /^\{"type":"([a-z.-]+)"/;
 
 /** The changes of a row that is read for the first time. */
-export async function changesOf(row: EventRow, ports: ChangePorts): Promise<IndexChange[]> {
+export function changesOf(row: EventRow, ports: ChangePorts): Soon<readonly IndexChange[]> {
   const type = beginning.exec(row.body)?.[1] ?? "";
-  if (row.code === null) {
-    const first = atOnce.includes(type) ? await changesIn(row, ports) : [];
-    const waits = type === "message.received" || whenApplied.includes(type);
-    return waits ? [...first, { op: "wait", seq: row.seq }] : first;
-  }
+  if (row.code === null) return changesBefore(type, row, ports);
   return atOnce.includes(type) || whenApplied.includes(type) ? changesIn(row, ports) : [];
+}
+
+/** The changes of a row that is not applied yet. */
+async function changesBefore(type: string, row: EventRow, ports: ChangePorts) {
+  const first = atOnce.includes(type) ? await changesIn(row, ports) : [];
+  const waits = type === "message.received" || whenApplied.includes(type);
+  return waits ? [...first, { op: "wait", seq: row.seq } as const] : first;
 }
 
 /** What is new of a row that is applied now, after it was read. */
@@ -66,11 +73,32 @@ export async function changesSince(row: EventRow, ports: ChangePorts): Promise<I
   return [{ op: "decided", conv, id: event.message.id, decision, rule }, waited];
 }
 
-async function changesIn(row: EventRow, ports: ChangePorts): Promise<IndexChange[]> {
+function changesIn(row: EventRow, ports: ChangePorts): Soon<readonly IndexChange[]> {
+  const events = eventsIn(decodeEvent(row));
+  const [first] = events;
+  if (first?.type === "message.received" && events.length === 1) return received(first, row, ports);
+  return changesByAll(events, row, ports);
+}
+
+async function changesByAll(
+  events: readonly ConversationEvent[],
+  row: EventRow,
+  ports: ChangePorts,
+): Promise<IndexChange[]> {
   const changes: IndexChange[] = [];
-  for (const event of eventsIn(decodeEvent(row)))
-    changes.push(...(await changesBy(event, row, ports)));
+  for (const event of events) changes.push(...(await changesBy(event, row, ports)));
   return changes;
+}
+
+/** Nearly every row is one of these. */
+function received(
+  { message, said, at }: MessageReceived,
+  row: EventRow,
+  ports: ChangePorts,
+): Soon<readonly IndexChange[]> {
+  const place = row.conv === noConversation ? placeOf(message) : "";
+  const added = heard({ ...message, text: said ?? message.text }, row, ports, at, place);
+  return added instanceof Promise ? added.then((add) => [add]) : [added];
 }
 
 async function changesBy(
@@ -80,11 +108,8 @@ async function changesBy(
 ): Promise<readonly IndexChange[]> {
   const { conv, seq } = row;
   switch (event.type) {
-    case "message.received": {
-      const { message, said } = event;
-      const place = conv === noConversation ? placeOf(message) : "";
-      return [await heard({ ...message, text: said ?? message.text }, row, ports, event.at, place)];
-    }
+    case "message.received":
+      return received(event, row, ports);
     case "fellow.spoke":
       return [await heard(event.message, row, ports, event.at)];
     case "history.seeded":
@@ -143,30 +168,34 @@ const indexed = (text: string): string => cut(text, textIndexedUnitsMax);
 const placeOf = ({ channel, chat }: Inbound): string =>
   oneLine(`${channel} ${chat.title ?? chat.id}`);
 
-async function heard(
+function heard(
   { id, author, text }: Inbound,
   { seq, conv, code }: EventRow,
-  ports: ChangePorts,
+  { keyOf }: ChangePorts,
   at: Millis,
   place = "",
-): Promise<{ readonly op: "add"; readonly message: IndexedMessage }> {
+): Soon<{ readonly op: "add"; readonly message: IndexedMessage }> {
   const verdict = code === null ? null : decodeVerdict(Math.max(0, code));
-  const message: IndexedMessage = {
-    seq,
-    conv,
-    key: conv === noConversation ? "" : await ports.keyOf(conv),
-    at,
-    kind: "heard",
-    id,
-    author: { id: author.id, name: author.name, isBot: author.isBot },
-    decision: verdict?.decision ?? null,
-    rule: verdict?.rule ?? null,
-    outcome: null,
-    turnId: null,
-    place,
-    text: indexed(text),
+  const addWith = (key: string) => {
+    const message: IndexedMessage = {
+      seq,
+      conv,
+      key,
+      at,
+      kind: "heard",
+      id,
+      author: { id: author.id, name: author.name, isBot: author.isBot },
+      decision: verdict?.decision ?? null,
+      rule: verdict?.rule ?? null,
+      outcome: null,
+      turnId: null,
+      place,
+      text: indexed(text),
+    };
+    return { op: "add", message } as const;
   };
-  return { op: "add", message };
+  const key = conv === noConversation ? "" : keyOf(conv);
+  return typeof key === "string" ? addWith(key) : key.then(addWith);
 }
 
 async function ended(
