@@ -45,8 +45,8 @@ test("a redelivery is a duplicate: told as one, applied once, also after a resta
 test("a caller that waits gets the decision of each message, also beside copies", async () => {
   const world = await new World().start();
   const say = (...events: ChannelEvent[]) => {
-    const told = world.runtime.ingest("telegram", "default", events, { wait: "decision" });
-    const of = told.then((outcomes) =>
+    const answer = world.runtime.ingest("telegram", "default", events, { wait: "decision" });
+    const of = answer.then((outcomes) =>
       outcomes.map(({ id, receivers }) => [id, receivers[0]?.verdict?.decision]),
     );
     return world.pass(10).then(() => of);
