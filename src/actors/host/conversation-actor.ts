@@ -1,12 +1,14 @@
 /**
  * A conversation, live
  * ====================
- * The XState actor around one conversation, and the only file that creates one. It steps on one
- * event at a time and returns the effects of the step; it performs nothing itself. Errors of the
+ * Steps on one event at a time and returns the effects of the step; it performs nothing itself. What
+ * it has in memory is the machine's snapshot: ten thousand conversations are live on a host, most of
+ * them only hear, and an actor around each took four times the memory and as much time as the step. An
+ * inspected conversation is an XState actor from then on, which this file alone creates. Errors of the
  * machine are observed before anything is sent, because an actor that fails unobserved ends its
  * thread.
  */
-import { createActor, type SnapshotFrom } from "xstate";
+import { type ActorRefFrom, createActor } from "xstate";
 import type { EngagementInput } from "../../domain/decision.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
@@ -15,6 +17,7 @@ import type { ConversationContext } from "../../machines/conversation/context.ts
 import {
   engagementInput,
   heldAuthors,
+  type StepEvent,
   stepEvent,
 } from "../../machines/conversation/message-analysis.ts";
 import {
@@ -23,7 +26,6 @@ import {
   type GuardState,
   type Lock,
 } from "../../machines/conversation/states.ts";
-import { conversationMachine } from "../../machines/conversation.machine.ts";
 import type { ConversationStatus, Effect, EmittedEffect } from "../../machines/events/effects.ts";
 import type {
   ConversationEvent,
@@ -34,11 +36,11 @@ import { readSnapshot, writeSnapshot } from "../../machines/snapshot/snapshot.ts
 import type { ConversationSummary } from "../protocol/conversation-summary.ts";
 import { eventsIn } from "../protocol/event-codec.ts";
 import { type InspectedActor, inspectActor } from "./actor-inspector.ts";
-import { conversationLogic } from "./conversation-stepper.ts";
+import { conversationLogic, type Snapshot } from "./conversation-stepper.ts";
 import { summaryAt } from "./conversation-summary.ts";
 
 export interface ConversationOptions {
-  /** Session key: the actor's id in inspectors and in errors. */
+  /** Session key: its name in inspectors and in errors. */
   readonly key: string;
   readonly settings: ConversationSettings;
   /** From `record()`; absent or null: a new conversation. */
@@ -97,82 +99,132 @@ export interface Conversation {
  * @throws EarshotError EAR_RECORD_INVALID when the record is of another version or damaged.
  */
 export function createConversation(options: ConversationOptions): Conversation {
-  const { key, settings, record } = options;
-  const restored = record === undefined || record === null ? null : readSnapshot(record, settings);
-  const actor = createActor(conversationLogic, {
-    id: key,
-    input: { settings },
-    ...(restored === null ? {} : { snapshot: conversationMachine.resolveState(restored) }),
-  });
-  let failure: { readonly error: unknown } | null = null;
-  let emitted: EmittedEffect[] = [];
-  actor.subscribe({
-    error: (error) => {
-      failure = { error };
-    },
-  });
-  actor.on("*", (effect) => {
-    emitted.push(effect);
-  });
-  actor.start();
-  const now = () => actor.getSnapshot();
-  const fail = (event: ConversationEvent, error: unknown): never => {
+  return new SteppedConversation(options);
+}
+
+const none: EmittedEffect[] = [];
+
+type Actor = ActorRefFrom<typeof conversationLogic>;
+
+/** A class, because its methods are the same objects for all of them. */
+class SteppedConversation implements Conversation {
+  readonly key: string;
+  #snapshot: Snapshot;
+  #failure: { readonly error: unknown } | null = null;
+  /** What the actor's step has emitted so far. */
+  #emitted: EmittedEffect[] = none;
+  /** Steps in place of this; null: nobody has inspected it. */
+  #actor: Actor | null = null;
+
+  constructor({ key, settings, record = null }: ConversationOptions) {
+    this.key = key;
+    this.#snapshot =
+      record === null
+        ? conversationLogic.begin(settings)
+        : conversationLogic.resolveState(readSnapshot(record, settings));
+  }
+
+  get context(): ConversationContext {
+    return this.#snapshot.context;
+  }
+
+  step(event: JournalEvent, wanted?: ConversationSettings): readonly Effect[] {
+    const emitted: EmittedEffect[] = [];
+    const events = eventsIn(event);
+    if (events.length === 0) return emitted as Effect[];
+    if (wanted !== undefined && wanted !== this.context.configured)
+      this.#send({ type: "config.changed", at: event.at, settings: wanted }, emitted);
+    for (const one of events) this.#send(one, emitted);
+    return emitted.some(({ type }) => type === "command")
+      ? withStates(emitted, this.#snapshot)
+      : (emitted as Effect[]);
+  }
+
+  record(): string {
+    return writeSnapshot(this.#snapshot.value, this.context);
+  }
+
+  get idle(): boolean {
+    return this.#snapshot.value.attention === "observing";
+  }
+
+  get guarded(): boolean {
+    return this.#snapshot.value.guard !== "clear";
+  }
+
+  get busy(): boolean {
+    const at = attentionOf(this.#snapshot.value);
+    return at === "engaged.running" || at === "engaged.settling";
+  }
+
+  engagementInputFor(event: MessageReceived): EngagementInput {
+    return engagementInput(this.context, event);
+  }
+
+  view(): ConversationView {
+    return viewOf(this.#snapshot);
+  }
+
+  summary(at: Millis): ConversationSummary {
+    return summaryAt(this.#snapshot, at);
+  }
+
+  inspect(): InspectedActor {
+    this.#actor ??= this.#begin();
+    return inspectActor(this.#actor, () => this.#emitted);
+  }
+
+  stop(): void {
+    this.#actor?.stop();
+  }
+
+  #begin(): Actor {
+    const { settings } = this.context;
+    const snapshot = this.#snapshot;
+    const actor = createActor(conversationLogic, { id: this.key, input: { settings }, snapshot });
+    actor.subscribe({
+      error: (error) => {
+        this.#failure = { error };
+      },
+    });
+    actor.on("*", (effect) => {
+      this.#emitted.push(effect);
+    });
+    return actor.start();
+  }
+
+  #send(event: ConversationEvent, emitted: EmittedEffect[]): void {
+    // A stopped actor would print the event, and with it text of the room.
+    if (this.#failure === null)
+      try {
+        this.#next(stepEvent(this.#snapshot, event), emitted);
+      } catch (error) {
+        this.#failure = { error };
+      }
+    if (this.#failure !== null) this.#fail(event, this.#failure.error);
+  }
+
+  #next(event: StepEvent, emitted: EmittedEffect[]): void {
+    if (this.#actor === null) {
+      const { snapshot, effects } = conversationLogic.next(this.#snapshot, event);
+      this.#snapshot = snapshot;
+      for (const effect of effects) emitted.push(effect);
+      return;
+    }
+    this.#emitted = emitted;
+    this.#actor.send(event);
+    this.#snapshot = this.#actor.getSnapshot();
+  }
+
+  #fail(event: ConversationEvent, error: unknown): never {
     throw new EarshotError(
       "EAR_ASSERT",
-      `Cannot step conversation ${JSON.stringify(key)} on ${event.type}: its machine failed. ` +
+      `Cannot step conversation ${JSON.stringify(this.key)} on ${event.type}: its machine failed. ` +
         reasonOf(error),
       { cause: error },
     );
-  };
-  const send = (event: ConversationEvent) => {
-    // A stopped actor would print the event, and with it text of the room.
-    if (failure !== null) fail(event, failure.error);
-    try {
-      actor.send(stepEvent(now(), event));
-    } catch (error) {
-      failure = { error };
-    }
-    if (failure !== null) fail(event, failure.error);
-  };
-
-  return {
-    key,
-    get context() {
-      return now().context;
-    },
-    step(event, wanted) {
-      emitted = [];
-      const events = eventsIn(event);
-      if (events.length === 0) return emitted as Effect[];
-      if (wanted !== undefined && wanted !== now().context.configured)
-        send({ type: "config.changed", at: event.at, settings: wanted });
-      for (const one of events) send(one);
-      return emitted.some(({ type }) => type === "command")
-        ? withStates(emitted, now())
-        : (emitted as Effect[]);
-    },
-    record: () => writeSnapshot(now().value, now().context),
-    get idle() {
-      return now().value.attention === "observing";
-    },
-    get guarded() {
-      return now().value.guard !== "clear";
-    },
-    get busy() {
-      const at = attentionOf(now().value);
-      return at === "engaged.running" || at === "engaged.settling";
-    },
-    engagementInputFor: (event) => engagementInput(now().context, event),
-    view: () => viewOf(now()),
-    summary: (at) => summaryAt(now(), at),
-    inspect: () => inspectActor(actor, () => emitted),
-    stop: () => {
-      actor.stop();
-    },
-  };
+  }
 }
-
-type Snapshot = SnapshotFrom<typeof conversationMachine>;
 
 /**
  * The effects of a step; effects that report the conversation's state to a command get the current

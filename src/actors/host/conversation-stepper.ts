@@ -9,11 +9,19 @@
  * guard, run this action, enter these states.
  *
  * No rule is repeated here, neither of the chart nor of XState's algorithm. The result is the
- * machine as actor logic with two methods replaced, so actors, inspectors and Stately see no
- * difference. test/machines/conversation/purity.test.ts compares it with `transition()`.
+ * machine as actor logic with three methods replaced, so actors, inspectors and Stately see no
+ * difference. test/machines/conversation/purity.test.ts compares it with `transition()`. It can be
+ * stepped without an actor, too, which costs a conversation nothing but its snapshot.
  */
-import { type ActorScope, type AnyEventObject, assign, transition } from "xstate";
+import {
+  type ActorScope,
+  type AnyEventObject,
+  assign,
+  initialTransition,
+  transition,
+} from "xstate";
 import { EarshotError } from "../../domain/errors.ts";
+import type { ConversationSettings } from "../../domain/settings.ts";
 import type { ConversationContext } from "../../machines/conversation/context.ts";
 import { actionBodies } from "../../machines/conversation/implementations.ts";
 import type { StepEvent } from "../../machines/conversation/message-analysis.ts";
@@ -21,7 +29,8 @@ import { beginStep, type Step } from "../../machines/conversation/step.ts";
 import { conversationMachine } from "../../machines/conversation.machine.ts";
 
 type Machine = typeof conversationMachine;
-type Snapshot = ReturnType<Machine["transition"]>;
+export type Snapshot = ReturnType<Machine["transition"]>;
+type Effects = Step["effects"];
 type Scope = Parameters<Machine["transition"]>[2];
 type Body = (step: Step, event: StepEvent, params?: never) => void;
 type Guard = (args: { context: ConversationContext; event: StepEvent }, params: unknown) => boolean;
@@ -113,6 +122,22 @@ function createTracer(machine: Machine) {
   };
 }
 
+/** The machine as actor logic, and without an actor: two pure functions. */
+export type CompiledMachine = Machine & {
+  /** The snapshot in which a conversation begins. */
+  begin(settings: ConversationSettings): Snapshot;
+  /**
+   * The snapshot after an event, and what is to be done. Throws what a guard or an action throws.
+   */
+  next(snapshot: Snapshot, event: StepEvent): Next;
+};
+interface Next {
+  readonly snapshot: Snapshot;
+  readonly effects: Effects;
+}
+
+const noEffects: Effects = [];
+
 /**
  * The machine as actor logic that runs programs; `bodies`: the implementations of its actions.
  * @throws EarshotError EAR_ASSERT from a step, when an action of the chart has no body.
@@ -120,7 +145,7 @@ function createTracer(machine: Machine) {
 export function compileMachine(
   machine: Machine,
   bodies: Readonly<Record<string, Body>> = actionBodies as Readonly<Record<string, Body>>,
-): Machine {
+): CompiledMachine {
   const trace = createTracer(machine);
   const guards = machine.implementations.guards as unknown as Readonly<Record<string, Guard>>;
   const placesByName = new Map<string, Place>();
@@ -128,7 +153,8 @@ export function compileMachine(
 
   /** The place of a snapshot's states. Snapshots created here share their value's object. */
   function placeOf({ value, context }: Pick<Snapshot, "value" | "context">): Place {
-    const known = placesByValue.get(value);
+    // A record's states are those of an object of its own, mostly named as the chart names them.
+    const known = placesByValue.get(value) ?? placesByName.get(JSON.stringify(value));
     if (known !== undefined) return known;
     const snapshot = machine.resolveState({ value, context });
     const name = JSON.stringify(snapshot.value);
@@ -183,9 +209,7 @@ export function compileMachine(
     return op;
   }
 
-  function step(snapshot: Snapshot, event: StepEvent, scope: Scope): Snapshot {
-    // XState handles its own events, such as the one that stops an actor.
-    if (event.type.startsWith("xstate.")) return machine.transition(snapshot, event, scope);
+  function next(snapshot: Snapshot, event: StepEvent): Next {
     const place = placeOf(snapshot);
     let op = programOf(place, event);
     let made: Step | null = null;
@@ -199,27 +223,41 @@ export function compileMachine(
         op = op.next;
       }
     }
-    if (made === null && op.place === place) return snapshot;
-    const { context, effects } = made ?? { context: snapshot.context, effects: [] };
+    if (made === null && op.place === place) return { snapshot, effects: noEffects };
+    const { context, effects } = made ?? { context: snapshot.context, effects: noEffects };
+    return { snapshot: { ...op.place.snapshot, context }, effects };
+  }
+
+  function step(snapshot: Snapshot, event: StepEvent, scope: Scope): Snapshot {
+    // XState handles its own events, such as the one that stops an actor.
+    if (event.type.startsWith("xstate.")) return machine.transition(snapshot, event, scope);
+    const { snapshot: after, effects } = next(snapshot, event);
     if (effects.length > 0) emitLater(scope, effects);
-    return { ...op.place.snapshot, context };
+    return after;
   }
 
   let beginning: Snapshot | null = null;
+  /** Initial snapshots differ only in their context. */
+  function begin(settings: ConversationSettings): Snapshot {
+    beginning ??= placeOf(initialTransition(machine, { settings })[0]).snapshot;
+    const { context } = machine.config as { context: (begin: object) => ConversationContext };
+    return { ...beginning, context: context({ input: { settings } }) };
+  }
+
   return Object.assign(Object.create(machine) as Machine, {
     transition: step,
-    /** Initial snapshots differ only in their context. */
-    getInitialSnapshot(...args: Parameters<Machine["getInitialSnapshot"]>) {
-      beginning ??= placeOf(machine.getInitialSnapshot(...args)).snapshot;
-      const [, input] = args;
-      const { context } = machine.config as { context: (begin: object) => ConversationContext };
-      return { ...beginning, context: context({ input }) };
+    getInitialSnapshot: (_: unknown, { settings }: { settings: ConversationSettings }) =>
+      begin(settings),
+    resolveState(config: Pick<Snapshot, "value" | "context">) {
+      return { ...placeOf(config).snapshot, context: config.context };
     },
+    begin,
+    next,
   });
 }
 
 /** As XState emits: after the actor's snapshot has been replaced. */
-function emitLater(scope: Scope, effects: Step["effects"]): void {
+function emitLater(scope: Scope, effects: Effects): void {
   const { defer, emit } = scope as unknown as ActorScope<Snapshot, AnyEventObject>;
   defer(() => {
     for (const effect of effects) emit(effect);
@@ -227,4 +265,4 @@ function emitLater(scope: Scope, effects: Step["effects"]): void {
 }
 
 /** The logic that hosts run. */
-export const conversationLogic: Machine = compileMachine(conversationMachine);
+export const conversationLogic: CompiledMachine = compileMachine(conversationMachine);

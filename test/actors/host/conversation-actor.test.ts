@@ -4,11 +4,15 @@
  */
 import { expect, test } from "vitest";
 import { createActor } from "xstate";
-import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
+import {
+  type Conversation,
+  createConversation,
+} from "../../../src/actors/host/conversation-actor.ts";
 import { settingsFor } from "../../../src/actors/host/conversation-settings.ts";
 import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import { writeSnapshot } from "../../../src/machines/snapshot/snapshot.ts";
+import { createRandomStory } from "../../support/machines/random-story.ts";
 import { configOf, groupKey, message } from "../../support/runtime/supervised.ts";
 
 const settings = (room: string, agent = {}) => settingsFor(configOf(agent), groupKey(room), 1);
@@ -42,6 +46,37 @@ test("what happens in one leaves no trace in the next", () => {
   expect(one.record()).not.toBe(before);
   expect(begin("a").record()).toBe(before);
   expect(begin("a").step(said("a", "1"))).toEqual(begin("a").step(said("a", "1")));
+});
+
+test("one that is inspected on the way does what it does unseen, and its inspector sees each state", () => {
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const story = createRandomStory(seed);
+    const [unseen, seen] = [1, 2].map(() =>
+      createConversation({ key: groupKey("a"), settings: story.settings }),
+    ) as [Conversation, Conversation];
+    for (let step = 0; step < 200; step += 1) {
+      const event = story.next(unseen.context);
+      if (step === 50) seen.inspect();
+      expect(seen.step(event), `seed ${seed}, step ${step}`).toEqual(unseen.step(event));
+    }
+    expect(seen.record()).toBe(unseen.record());
+    const { status, value, context } = seen.inspect().now();
+    expect(status).toBe("active");
+    expect(writeSnapshot(value, context)).toBe(unseen.record());
+    seen.stop();
+    expect(seen.inspect().now().status).toBe("stopped");
+  }
+});
+
+test("one whose machine fails says so at every step, inspected or not, and throws nothing else", () => {
+  const broken = { type: "message.received", at: 1, seq: 1 } as ConversationEvent;
+  for (const isInspected of [false, true]) {
+    const conversation = begin("a");
+    if (isInspected) conversation.inspect();
+    const problem = /Cannot step conversation .* on message.received: its machine failed/;
+    expect(() => conversation.step(broken)).toThrow(problem);
+    expect(() => conversation.step(said("a", "2"))).toThrow(problem);
+  }
 });
 
 test("rooms of an account share one object of settings, a room named in the config has its own", () => {

@@ -131,8 +131,9 @@ function staleEvents(at: number): ConversationEvent[] {
 }
 
 function compare(model: Model, rig: Rig): void {
-  const { context, view } = rig.conversation;
-  const { attention, lock, guard, credits, held } = view();
+  const { conversation } = rig;
+  const { context } = conversation;
+  const { attention, lock, guard, credits, held } = conversation.view();
   const live = Object.entries(credits).filter(([, ends]) => model.now < ends);
   const ids = (batches: readonly { messages: readonly { id: string }[] }[]) =>
     batches.map(({ messages }) => messages.map(({ id }) => id));

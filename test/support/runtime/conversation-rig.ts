@@ -294,11 +294,11 @@ export class Rig {
 
 /** What holds after every step, whatever happened. Plain comparisons: it runs a million times. */
 export function checkState(
-  { context, view }: Conversation,
+  conversation: Conversation,
   deadlines: ReadonlyMap<string, number>,
 ): void {
-  const { attention } = view();
-  const { run, inbox, forming, typing, quietAt, heartbeat, prompts } = context;
+  const { attention } = conversation.view();
+  const { run, inbox, forming, typing, quietAt, heartbeat, prompts } = conversation.context;
   const pending = inbox.length + forming.length;
   const owed = heartbeat !== null || prompts.length > 0;
   const laws: readonly (readonly [string, boolean])[] = [
