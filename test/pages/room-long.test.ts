@@ -158,12 +158,19 @@ describe.skipIf(!haveChromium)("a room of thousands of lines", () => {
 
   test("the selected line and its ladder are as they were when it comes back", async () => {
     await open();
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().includes("/api/why/")) asked.push(request.url());
+    });
     await line(room.said - 8).click();
     const ladder = page.locator(".ladder .rung .rule");
     await soon(() => ladder.count()).toBeGreaterThan(3);
     const rungs = await ladder.allTextContents();
     await toBeginning();
     expect(await ladder.allTextContents()).toEqual(rungs);
+    // Asked again, it would say of a line that newer ones have pushed out of the context that it was dropped: one
+    // row more, at any time.
+    expect(asked).toEqual([expect.stringContaining(`/api/why/l${room.said - 8}?`)]);
     await page.keyboard.press("n");
     await line(room.said - 8).waitFor();
     await box().evaluate((e) => e.scrollBy({ top: -900 }));

@@ -51,7 +51,9 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
     await why(page).getByText("so the judge is asked. Until it answers").first().waitFor();
     judge.answer(table, yes);
     await soon(() => words(page, table)).toBe("engage judge: yes, 90%");
-    await why(page).getByText("Its answer: meant for the agent, so a turn starts.").waitFor();
+    const sentence = "Its answer: meant for the agent, so a turn starts.";
+    // A moment later it is announced to screen readers as well.
+    await why(page).getByText(sentence).first().waitFor();
     await why(page)
       .getByText(/yes, 90% sure; took \d/u)
       .waitFor();

@@ -299,10 +299,10 @@ interface Explained {
 function useWhy(token: string, room: Room, row: LineRow | null): Explained | null {
   const [explained, setExplained] = useState<Explained | null>(null);
   const person = row?.kind === "person" && row.entry.verdict !== null ? row : null;
-  const open =
-    explained?.key === person?.key && explained?.why != null && explained.why.fate.outcome === null;
-  // What became of it can only change with a turn.
-  const turned = open ? `${room.state.turns} ${room.state.turn?.turnId}` : "";
+  const settled = explained?.key === person?.key && (explained?.why?.fate.outcome ?? null) !== null;
+  // What became of it can only change with a turn. An answer by itself is no reason to ask again.
+  const turned = useRef("");
+  if (!settled) turned.current = `${room.state.turns} ${room.state.turn?.turnId}`;
   useEffect(() => {
     if (person === null) return;
     const stop = new AbortController();
@@ -317,7 +317,7 @@ function useWhy(token: string, room: Room, row: LineRow | null): Explained | nul
       setExplained({ key, why: whyIn(found.answer, room.view.key, seq), note: null });
     });
     return () => stop.abort();
-  }, [token, person?.key, person?.judged, turned]);
+  }, [token, person?.key, person?.judged, turned.current]);
   return explained !== null && explained.key === person?.key ? explained : null;
 }
 
