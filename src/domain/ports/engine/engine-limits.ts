@@ -57,6 +57,8 @@ export const engineLimits = {
   numberPlaceMs: 3_600_000,
   /** Between two calls in which a node reports what it has stored to the others. */
   feedMs: 150,
+  /** How long a node that stops waits for its last one. */
+  feedLastMs: 2_000,
   /** Text of one such call, UTF-16 units; what does not fit goes with the next, or asked for. */
   feedUnitsMax: 500_000,
   /** Lines of the event stream in one; more are left out. */

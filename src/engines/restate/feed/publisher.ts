@@ -24,7 +24,10 @@ export interface PublisherPorts {
 export interface Publisher {
   news(news: News): void;
   line(line: Batch["lines"][number]): void;
-  /** Reports the rest and ends; resolves when the others know, or cannot be reached. */
+  /**
+   * Reports the rest and ends; resolves when the others know, or cannot be reached. The last node that stops is not
+   * answered, as nobody is there whom Restate could ask.
+   */
   stop(): Promise<void>;
 }
 
@@ -36,6 +39,8 @@ export function createPublisher({ clock, log, call, boot, onTick }: PublisherPor
   let lines: Batch["lines"][number][] = [];
   let isReachable = true;
   const stopping = new AbortController();
+  /** Ends the call under way. */
+  const last = new AbortController();
   let running: Promise<void> | null = null;
 
   /** What one call carries; the rest stays. */
@@ -56,11 +61,14 @@ export function createPublisher({ clock, log, call, boot, onTick }: PublisherPor
   async function publish(): Promise<void> {
     const batch = take();
     try {
-      await call(`${feedService}/${feedKey}/publish`, { boot, ...batch });
+      const own = AbortSignal.timeout(engineLimits.callMsMax);
+      const signal = AbortSignal.any([own, last.signal]);
+      await call(`${feedService}/${feedKey}/publish`, { boot, ...batch }, { signal });
       if (!isReachable) log("info", "feed.working");
       isReachable = true;
     } catch (error) {
-      if (isReachable) log("warn", "feed.unreachable", { error: String(error) });
+      if (isReachable && !stopping.signal.aborted)
+        log("warn", "feed.unreachable", { error: String(error) });
       isReachable = false;
       // In their order: the last says how far each conversation is.
       const last = new Map([...batch.news, ...news].map(({ key, revision }) => [key, revision]));
@@ -96,8 +104,10 @@ export function createPublisher({ clock, log, call, boot, onTick }: PublisherPor
     },
     async stop() {
       stopping.abort();
+      const end = clock.setTimer(clock.now() + engineLimits.feedLastMs, () => last.abort());
       await running;
       while (isReachable && news.length > 0) await publish();
+      clock.clearTimer(end);
     },
   };
 }
