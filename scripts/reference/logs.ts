@@ -116,6 +116,10 @@ export const logTable: readonly LogEvent[] = [
       "A conversation that another node has now could not be ended cleanly: key, error.",
     ],
     [
+      "engine.unwoken",
+      "A conversation could not be made active for its heartbeats, and Restate is asked again: key, error.",
+    ],
+    [
       "engine.undelivered",
       "Events did not reach an active conversation; Restate makes the call again: key, error.",
     ],

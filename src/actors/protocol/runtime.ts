@@ -139,8 +139,10 @@ export interface RuntimePorts {
    * @default true
    */
   readonly housekeeping?: boolean;
-  /** Whether schedules and heartbeats start here. @default true */
+  /** Whether schedules start here. @default true */
   readonly wakes?: boolean;
+  /** Whether the heartbeats of a conversation start here. @default those of all do */
+  readonly heartbeats?: (key: string) => boolean;
   /** Bytes of memory for cached lines of transcripts. @default 33,554,432 */
   readonly transcriptBytesMax?: number;
   /** Live stream extras (channel, chat, author, system lines, deltas). @default true */

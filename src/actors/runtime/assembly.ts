@@ -216,6 +216,7 @@ class Assembly {
       log,
       store,
       configs,
+      starts: ports.heartbeats ?? (() => true),
       workspaces: ports.workspaces ?? null,
       append: (events, writes) => this.#append(events, writes),
       onBeat: (key, why) => this.#system({ system: "heartbeat", key, skipped: why }),

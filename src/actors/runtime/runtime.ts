@@ -4,6 +4,7 @@
  * simulation; only the ports differ.
  */
 import type { EarshotError } from "../../domain/errors.ts";
+import { routeOf } from "../../domain/message.ts";
 import type { OutboxRow } from "../../domain/ports/index.ts";
 import { within } from "../../domain/ports/within.ts";
 import { createIngress } from "../ingress/ingress.ts";
@@ -81,10 +82,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     for (const deadline of deadlines) timers.set(deadline);
     await unlessStoreFails([parts.projection], sending);
     repairTranscripts(parts);
-    if (ports.wakes !== false) {
-      heartbeats.start();
-      parts.schedules.start();
-    }
+    heartbeats.start();
+    if (ports.wakes !== false) parts.schedules.start();
     if (ports.housekeeping !== false) {
       checkpointer.start();
       parts.media.start();
@@ -199,11 +198,15 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       return (ingress as NonNullable<typeof ingress>).ingest(channel, account, events, options);
     },
     async deliver(events) {
-      const { journal, configs } = opened();
+      const { journal, configs, heartbeats } = opened();
       const made = events.map(({ name, event, identity }) =>
         newEvent(name, configs.version(), event, identity),
       );
-      if (made.length > 0) await journal.append(made, [], "ordered");
+      const routes = events.flatMap(({ name: { key }, event }) => {
+        if (event.type !== "message.received") return [];
+        return heartbeats.noteRoute(key, routeOf(event.message)) ?? [];
+      });
+      if (made.length > 0) await journal.append(made, routes, "ordered");
     },
     carryOut: createOrders(ports, opened),
     ...operator,

@@ -35,6 +35,8 @@ export interface HeartbeatPorts {
   readonly log: Log;
   readonly store: Pick<Store, "meta">;
   readonly configs: Pick<Configs, "current" | "version">;
+  /** Whether the heartbeats of a conversation start here. */
+  readonly starts: (key: string) => boolean;
   /** Null: agents have no folders, and there are no heartbeats. */
   readonly workspaces: Pick<Workspaces, "read"> | null;
   /** Journals events; a write lost at shutdown is detected as outdated at the next start. */
@@ -83,7 +85,7 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
 
   const metaOf = (key: string, { route, at }: StoredBeat): MetaWrite => ({
     kind: "meta",
-    name: `heartbeat|${key}`,
+    name: beatName(key),
     value: JSON.stringify({ route, at }),
   });
 
@@ -92,7 +94,7 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
     const { agentId } = parseSessionKey(key);
     const beat: Beat = { agentId, route: null, at: null, timer: null, dueAt: null, looking: false };
     beats.set(key, beat);
-    const stored = await ports.store.meta(`heartbeat|${key}`);
+    const stored = await ports.store.meta(beatName(key));
     if (stored === null) return;
     const { route, at } = JSON.parse(stored) as StoredBeat;
     // A message received meanwhile is newer.
@@ -120,7 +122,7 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
       beat.at = now;
       ports.append([], [metaOf(key, beat)]);
     }
-    beat.dueAt = Math.max(now, Math.min(beat.at + every, now + every));
+    beat.dueAt = dueAfter(beat.at, every, now);
     beat.timer = clock.setTimer(beat.dueAt, () => fire(key, beat));
   }
 
@@ -172,7 +174,7 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
 
   async function load(): Promise<void> {
     if (workspaces === null) return;
-    const keys = new Set(heartbeatKeys(configs.current()));
+    const keys = new Set(heartbeatKeys(configs.current()).filter(ports.starts));
     for (const [key, beat] of beats)
       if (!keys.has(key)) {
         disarm(beat);
@@ -213,6 +215,32 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
     },
   };
 }
+
+/** At most one period from now, as the clock may have been set back. */
+const dueAfter = (last: Millis, every: Millis, now: Millis): Millis =>
+  Math.max(now, Math.min(last + every, now + every));
+
+const namePrefix = "heartbeat|";
+const beatName = (key: string) => namePrefix + key;
+
+/** When the conversations of which these are the stored states are woken next, soonest first. */
+export function nextBeats(
+  config: EarshotConfig,
+  stored: readonly { readonly name: string; readonly value: string }[],
+  now: Millis,
+): ReturnType<Heartbeats["next"]> {
+  const states = new Map(stored.map(({ name, value }) => [name, value]));
+  const due = wokenKeys(config).flatMap((key) => {
+    const state = states.get(beatName(key));
+    const { at } = state === undefined ? { at: null } : (JSON.parse(state) as StoredBeat);
+    return at === null ? [] : [{ key, at: dueAfter(at, heartbeatFor(config, key).everyMs, now) }];
+  });
+  return due.sort((a, b) => a.at - b.at);
+}
+
+/** The conversations that the config wakes. */
+export const wokenKeys = (config: EarshotConfig): readonly string[] =>
+  heartbeatKeys(config).filter((key) => heartbeatFor(config, key).everyMs > 0);
 
 /** The heartbeat settings of a conversation. */
 export function heartbeatFor(config: EarshotConfig, key: string) {

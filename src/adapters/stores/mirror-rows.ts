@@ -63,7 +63,14 @@ export const mirrorSql = {
     "UPDATE kept SET open = coalesce((SELECT max(seq) FROM journal WHERE conv = ?2), 0) > " +
     "coalesce((SELECT record_seq FROM conversation WHERE conv = ?2), 0) WHERE key = ?1",
   release: "DELETE FROM quarantined WHERE conv = ?",
+  beat:
+    "INSERT INTO meta(name, value) VALUES(?, ?) " +
+    "ON CONFLICT DO UPDATE SET value = excluded.value",
+  stopBeat: "DELETE FROM meta WHERE name = ?",
 } as const;
+
+/** Of the meta row with the state of a conversation's heartbeats. */
+const beatOf = (key: string) => `heartbeat|${key}`;
 
 export interface MirrorWriter {
   /** Makes a change, in the transaction of its caller. Adds the numbers of newly applied events to `fresh`. */
@@ -102,9 +109,9 @@ export function createMirrorWriter(
     return text;
   }
 
-  function put({ table, id, row }: KeptRow, conv: number, fresh: number[]): void {
+  function put({ table, id, row }: KeptRow, key: string, fresh: number[]): void {
     if (table === "meta") {
-      meta(id, row, conv);
+      meta(id, row, key);
       return;
     }
     const has = columns.get(table);
@@ -126,14 +133,21 @@ export function createMirrorWriter(
     use(putText(table, names)).run(...names.map((name) => row[name] ?? null));
   }
 
-  function meta(id: string, row: KeptRow["row"], conv: number): void {
-    if ((JSON.parse(id) as unknown[])[0] !== "quarantine") return;
+  function meta(id: string, row: KeptRow["row"], key: string): void {
+    const name = (JSON.parse(id) as unknown[])[0];
+    const conv = hash52(key);
+    if (name === beatOf(key)) {
+      if (row === null) use(mirrorSql.stopBeat).run(name);
+      else use(mirrorSql.beat).run(name, row.value ?? null);
+    }
+    if (name !== "quarantine") return;
     const list = row?.value ?? "[]";
     if (list === "[]") use(mirrorSql.release).run(conv);
     else use(mirrorSql.quarantine).run(conv, list);
   }
 
-  function forget(conv: number): void {
+  function forget(key: string, conv: number): void {
+    use(mirrorSql.stopBeat).run(beatOf(key));
     // Events stay in the order of their arrival where they come again, and are asked for by it.
     use(mirrorSql.forgetApplied).run(conv);
     use(mirrorSql.forgetEvents).run(conv);
@@ -150,10 +164,10 @@ export function createMirrorWriter(
           "SELECT a.seq AS seq FROM journal j JOIN applied a ON a.seq = j.seq WHERE j.conv = ?";
         for (const { seq } of use(applied).all(conv) as { seq: number }[]) before.add(seq);
         if (rows.length === 0) use(mirrorSql.forgetArrivals).run(conv);
-        forget(conv);
+        forget(key, conv);
       }
       const found: number[] = [];
-      for (const row of rows) put(row, conv, found);
+      for (const row of rows) put(row, key, found);
       for (const seq of found) if (!before.has(seq)) fresh.push(seq);
       if (isWhole && rows.length === 0) use(mirrorSql.unknown).run(key);
       else if (revision !== null) use(mirrorSql.know).run(key, conv, revision);

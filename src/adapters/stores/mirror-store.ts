@@ -52,6 +52,8 @@ const sql = {
   runs: "SELECT conv, key, agent AS agentId, turn AS turnId, state, since FROM run ORDER BY since",
   quarantined: "SELECT list FROM quarantined ORDER BY conv",
   open: "SELECT conv FROM kept WHERE open = 1 LIMIT ?",
+  // All names that begin with "heartbeat|".
+  beats: "SELECT name, value FROM meta WHERE name >= 'heartbeat|' AND name < 'heartbeat}'",
 } as const;
 
 /** Its numbers are far apart; nothing is numbered here. */
@@ -211,6 +213,7 @@ function storeOf(database: Database): MirrorStore {
         runs: all<RunRow>(sql.runs),
         quarantined: all<{ list: string }>(sql.quarantined).map(({ list }) => list),
         open: all<{ conv: number }>(sql.open, openMax).map(({ conv }) => conv),
+        beats: all<{ name: string; value: string }>(sql.beats),
       };
     },
     async close() {

@@ -11,7 +11,6 @@ import { routingWarnings } from "../../machines/routing/routing.ts";
 import { accessChecks } from "./access.ts";
 import { channelChecks } from "./channels.ts";
 import type { CheckFacts, CheckKind, CheckLevel, ConfigCheck } from "./check.ts";
-import { engineChecks } from "./engine.ts";
 import { judgeChecks } from "./judges.ts";
 import { reservedWords, unknownNames } from "./names.ts";
 import { programChecks } from "./programs.ts";
@@ -31,7 +30,6 @@ export const configChecks: readonly ConfigCheck[] = [
   ...programChecks,
   ...channelChecks,
   ...judgeChecks,
-  ...engineChecks,
   {
     id: "plugin",
     kind: "risk",

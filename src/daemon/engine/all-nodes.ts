@@ -12,6 +12,7 @@ import type {
   ConversationSummary,
 } from "../../actors/protocol/conversation-summary.ts";
 import type { Runtime, RuntimeStatus } from "../../actors/protocol/runtime.ts";
+import { nextBeats } from "../../actors/turns/heartbeats.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Clock, MirrorStore } from "../../domain/ports/index.ts";
 
@@ -86,7 +87,7 @@ export function createAllNodes({ clock, mirror, config, active }: AllNodesPorts)
       };
     },
     status(own) {
-      const { outbox, runs, quarantined, open } = mirror.overview();
+      const { outbox, runs, quarantined, open, beats } = mirror.overview();
       const agents = [...new Set(runs.map(({ agentId }) => agentId))].sort();
       const counted = (state: string, agentId?: string) =>
         runs.filter((run) => run.state === state && (agentId ?? run.agentId) === run.agentId)
@@ -101,6 +102,7 @@ export function createAllNodes({ clock, mirror, config, active }: AllNodesPorts)
           waiting: counted("waiting", agentId),
         })),
         outbox,
+        heartbeats: nextBeats(config(), beats, clock.now()),
         quarantined: quarantined.flatMap(
           (list) => JSON.parse(list) as RuntimeStatus["quarantined"],
         ),

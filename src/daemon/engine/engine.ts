@@ -15,6 +15,7 @@ import {
   relayTo,
 } from "../../actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../actors/runtime/runtime.ts";
+import { wokenKeys } from "../../actors/turns/heartbeats.ts";
 import { createNodeSlots } from "../../actors/turns/node-slots.ts";
 import { slotLimits } from "../../actors/turns/turn-slots.ts";
 import { openKeptStore } from "../../adapters/stores/sqlite-store.ts";
@@ -38,6 +39,7 @@ import { createNodeNumbers } from "../../engines/restate/numbers/node-numbers.ts
 import { createOrders, type Orders } from "../../engines/restate/orders.ts";
 import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
 import { createVerdicts } from "../../engines/restate/verdicts.ts";
+import { createWaker } from "../../engines/restate/waking.ts";
 import { conversationService } from "../../engines/restate/wire.ts";
 import { type AllNodes, createAllNodes } from "./all-nodes.ts";
 import { refuseOneMachine } from "./one-machine.ts";
@@ -109,6 +111,7 @@ function restateEngine(ports: EnginePorts): Engine {
   const call = ingressCaller(trimmed(ingress));
   const orders = createOrders({ clock, ids: ports.ids, call });
   const verdicts = createVerdicts(clock, call);
+  const waker = createWaker({ clock, log, call });
   ports.events.add(verdicts.listener);
   const shared = createSharedRows({
     clock,
@@ -198,6 +201,7 @@ function restateEngine(ports: EnginePorts): Engine {
             slots,
             housekeeping: false,
             wakes: false,
+            heartbeats: (one) => one === key,
             access: () => ports.front().access(),
           });
           active.set(conv, runtime);
@@ -219,6 +223,7 @@ function restateEngine(ports: EnginePorts): Engine {
       await front();
       shared.start();
       open();
+      void waker.wake(wokenKeys(config()));
     },
     verdict: (key, messageId) => verdicts.of(key, messageId),
     connectionChanged(channel, account) {
@@ -228,12 +233,14 @@ function restateEngine(ports: EnginePorts): Engine {
       refuseOneMachine(next, ports.channels);
       latest = next;
       await Promise.all([...active.values()].map((runtime) => runtime.reload(next)));
+      void waker.wake(wokenKeys(next));
     },
     active: () => active.size,
     all: mirror === null ? null : createAllNodes({ clock, mirror, config, active: () => active }),
     connections,
     nodes: () => connections?.nodes() ?? [],
     async stop(drainMs) {
+      waker.stop();
       await node?.drain(drainMs);
       shared.stop();
     },
@@ -249,7 +256,13 @@ const trimmed = (url: string) => url.replace(/\/$/u, "");
 
 /** The daemon's runtime in front of an engine. */
 export function withEngine(ports: RuntimePorts, engine: Engine): Runtime {
-  const front = createRuntime({ ...ports, workers: 0, forward: engine.forward });
+  const front = createRuntime({
+    ...ports,
+    workers: 0,
+    forward: engine.forward,
+    // They come where the conversation is active.
+    heartbeats: () => false,
+  });
   const { store, reads = store, ids } = ports;
   const { all } = engine;
   return {

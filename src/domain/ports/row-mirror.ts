@@ -64,5 +64,7 @@ export interface MirrorStore extends Store, RowMirror {
     readonly quarantined: readonly string[];
     /** Conversations with events that their records do not cover: those that are active somewhere. */
     readonly open: readonly number[];
+    /** States of heartbeats, as conversations store them. */
+    readonly beats: readonly { readonly name: string; readonly value: string }[];
   };
 }

@@ -203,8 +203,10 @@ export function activate(
     return next === null || next > clock.now() + times.restMs;
   }
   async function dueAt(): Promise<Millis | null> {
-    const [first] = await kept.deadlines();
-    return first?.at ?? null;
+    const [deadline] = await kept.deadlines();
+    const [beat] = runtime.status().heartbeats;
+    const due = [deadline, beat].flatMap((next) => next?.at ?? []);
+    return due.length === 0 ? null : Math.min(...due);
   }
 
   async function deliver(events: readonly OfferedEvent[]): Promise<void> {

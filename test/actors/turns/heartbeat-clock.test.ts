@@ -54,6 +54,7 @@ async function pacemaker(clock: JumpingClock, store = createTestStore()) {
     configs,
     log: () => undefined,
     onBeat: () => undefined,
+    starts: () => true,
     workspaces: { read: async () => "Look at the build." },
     append(events, writes) {
       for (const { event } of events) woken.push(event.at);
@@ -123,6 +124,7 @@ test("a folder that is slow to read is looked into once at a time", async () => 
     configs,
     log: () => undefined,
     onBeat: () => undefined,
+    starts: () => true,
     append: () => undefined,
     workspaces: {
       read: () => {

@@ -36,21 +36,6 @@ const telegram = (over: object = {}, account: object = {}) => ({
 });
 const secret = "8Zr1kq0fJ3mW7xTn";
 
-test("heartbeats are named where they do not come: with conversations on Restate", async () => {
-  const key = "agent:main:telegram:group:-1";
-  const beating = {
-    heartbeat: { everyMs: 60_000 },
-    conversations: { [key]: { heartbeat: { everyMs: 5_000 } } },
-  };
-  const engine = { kind: "restate", ingress: "http://127.0.0.1:1", admin: "http://127.0.0.1:2" };
-  expect(await paths({ ...beating, engine })).toEqual([
-    "heartbeat.everyMs",
-    `conversations["${key}"].heartbeat.everyMs`,
-  ]);
-  expect(await paths(beating)).toEqual([]);
-  expect(await paths({ engine })).toEqual([]);
-});
-
 test("the defaults, and a careful config, give nothing away", async () => {
   expect(await risks(defaultConfig)).toEqual([]);
   const careful = {

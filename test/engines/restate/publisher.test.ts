@@ -1,4 +1,4 @@
-/** What a node tells the others of its conversations, where nobody answers. */
+/** What a node reports to the others of its conversations, where nobody answers. */
 import { expect, test } from "vitest";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { createPublisher } from "../../../src/engines/restate/feed/publisher.ts";

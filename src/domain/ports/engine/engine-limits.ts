@@ -72,6 +72,8 @@ export const engineLimits = {
   /** Revisions of conversations that are read together, and how long that may take. */
   revisionsTogether: 10_000,
   queryMsMax: 60_000,
+  /** A node that could not make a conversation active for its heartbeats tries again after so long. */
+  wakeAgainMs: 1_000,
   /** Journal rows that are kept together; a change of one stores them all. */
   rowsTogether: 16,
   /** How often Restate makes a call that no node answers, every 5 s at last: 300 years. */

@@ -26,7 +26,7 @@ export interface Publisher {
   line(line: Batch["lines"][number]): void;
   /**
    * Reports the rest and ends; resolves when the others know, or cannot be reached. The last node that stops is not
-   * answered, as nobody is there whom Restate could ask.
+   * answered: there is nobody that Restate could ask.
    */
   stop(): Promise<void>;
 }
