@@ -137,6 +137,10 @@ export const logTable: readonly LogEvent[] = [
       "A conversation could not be read whole, and is asked for again: key, error.",
     ],
     [
+      "mirror.not-inspected",
+      "A conversation of another node is shown to inspectors no more until it changes again: error.",
+    ],
+    [
       "mirror.unreported",
       "Changes of other nodes are in the copy, but lists and pages were not told: error.",
     ],

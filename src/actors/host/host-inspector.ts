@@ -13,6 +13,11 @@ import type { InspectedActor, InspectedState } from "./actor-inspector.ts";
 import type { Slot } from "./conversation-cache.ts";
 import { shownContext, shownError, shownEvent } from "./projected-fields.ts";
 
+/** A conversation that may be inspected. */
+export interface Inspectable extends Pick<Slot, "conv" | "key"> {
+  readonly actor: Pick<Slot["actor"], "inspect">;
+}
+
 interface Watched {
   readonly look: InspectedActor;
   readonly orders: Map<number, InspectRequest>;
@@ -32,7 +37,7 @@ export class HostInspection {
   }
 
   /** Starts a reader for its request; `live`: the current conversations. */
-  begin(order: InspectRequest, live: Iterable<Slot>): void {
+  begin(order: InspectRequest, live: Iterable<Inspectable>): void {
     this.stop(order.id);
     this.#orders.set(order.id, order);
     for (const slot of live) {
@@ -52,7 +57,7 @@ export class HostInspection {
   }
 
   /** A conversation has been loaded. */
-  appeared(slot: Slot): void {
+  appeared(slot: Inspectable): void {
     for (const order of this.#orders.values()) if (!this.#isFull(order)) this.#admit(order, slot);
   }
 
@@ -88,7 +93,7 @@ export class HostInspection {
     return count >= limits.inspectActorsMax;
   }
 
-  #admit(order: InspectRequest, { conv, key, actor }: Slot): void {
+  #admit(order: InspectRequest, { conv, key, actor }: Inspectable): void {
     if (order.conv !== null && order.conv !== conv) return;
     let watched = this.#watched.get(conv);
     if (watched === undefined) {

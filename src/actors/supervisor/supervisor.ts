@@ -223,7 +223,10 @@ class HostSupervisor implements Supervisor {
     this.#turns.clear();
     // First, as a pool that is open starts a thread in the place of each that ends.
     const closed = this.#factory.close();
-    for (const host of this.#hosts) host.stop();
+    for (const host of this.#hosts) {
+      host.stop();
+      this.inspections.lost(host.id, "its host has ended");
+    }
     await Promise.all([closed, this.#isolation?.stop()]);
     this.#changed();
   }

@@ -42,6 +42,7 @@ import { createVerdicts } from "../../engines/restate/verdicts.ts";
 import { createWaker } from "../../engines/restate/waking.ts";
 import { conversationService } from "../../engines/restate/wire.ts";
 import { type AllNodes, createAllNodes } from "./all-nodes.ts";
+import { createInspections, type Inspections } from "./inspections.ts";
 import { refuseOneMachine } from "./one-machine.ts";
 import { createOperated, sayer } from "./orders.ts";
 import { createReports } from "./reports.ts";
@@ -87,6 +88,8 @@ export interface Engine {
   reload(config: EarshotConfig): Promise<void>;
   /** Conversations that are active here. */
   active(): number;
+  /** Lets readers inspect conversations of all nodes. */
+  readonly inspections: Pick<Inspections, "inspect" | "uninspect">;
   /** What the copy says of all nodes; null: there is none. */
   readonly all: AllNodes | null;
   /** Connections that may exist once only. Null: this is the only node. */
@@ -123,6 +126,15 @@ function restateEngine(ports: EnginePorts): Engine {
   /** The runtimes of active conversations, by their numbers. */
   const active = new Map<number, Runtime>();
   const { mirror } = ports;
+  const inspections = createInspections({
+    log,
+    config,
+    mirror,
+    active,
+    report: (report) => ports.runtime().onInspect?.(report),
+  });
+  const reports =
+    mirror === null ? null : createReports({ log, store: mirror, events: ports.shown });
   const rows = createNodeMirror({
     clock,
     log,
@@ -131,10 +143,10 @@ function restateEngine(ports: EnginePorts): Engine {
     mirror,
     read: revisionReader(trimmed(admin), conversationService),
     object: conversationService,
-    onChanged:
-      mirror === null
-        ? () => undefined
-        : createReports({ log, store: mirror, events: ports.shown }),
+    onChanged(keys, fresh) {
+      reports?.(keys, fresh);
+      inspections.changed(keys);
+    },
     onLine: (line) => ports.shown.emit.line?.(line as unknown as StreamLine),
   });
   /** Of all that is active here, by the config that is the newest. */
@@ -207,9 +219,13 @@ function restateEngine(ports: EnginePorts): Engine {
           active.set(conv, runtime);
           const stop: Runtime["stop"] = (options) => {
             if (active.get(conv) === runtime) active.delete(conv);
-            return runtime.stop(options);
+            return runtime.stop(options).finally(() => inspections.changed([key]));
           };
-          return { ...runtime, stop };
+          const start: Runtime["start"] = async () => {
+            await runtime.start();
+            if (active.get(conv) === runtime) inspections.started(conv, runtime);
+          };
+          return { ...runtime, start, stop };
         },
         onSaid: ({ level, target, message }) => {
           if (level === "warn" || level === "error")
@@ -236,6 +252,7 @@ function restateEngine(ports: EnginePorts): Engine {
       void waker.wake(wokenKeys(next));
     },
     active: () => active.size,
+    inspections,
     all: mirror === null ? null : createAllNodes({ clock, mirror, config, active: () => active }),
     connections,
     nodes: () => connections?.nodes() ?? [],
@@ -273,6 +290,8 @@ export function withEngine(ports: RuntimePorts, engine: Engine): Runtime {
       count: all.count,
       status: () => all.status(front.status()),
     }),
+    inspect: engine.inspections.inspect,
+    uninspect: engine.inspections.uninspect,
     start: () => engine.start(ports.store, () => front.start()),
     async ingest(channel, account, events, { wait, ...options } = {}) {
       const outcomes = await front.ingest(channel, account, events, options);

@@ -3,9 +3,11 @@
  * third that starts later.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openInspect, soon } from "../../support/daemon/inspect-socket.ts";
 import { group, type LiveDaemon, toScout } from "../../support/daemon/live-daemon.ts";
 import { haveRestate } from "../../support/restate/server.ts";
 import { createTwoDaemons, type TwoDaemons } from "../../support/restate/two-daemons.ts";
+import { Loopback } from "../../support/servers/loopback.ts";
 
 const key = "agent:main:webhook:group:#garden";
 const text = "Scout, where are the turnips?";
@@ -13,16 +15,30 @@ const text = "Scout, where are the turnips?";
 describe.skipIf(!haveRestate)("of a message that one node took and another answered", () => {
   let all: TwoDaemons;
   let third: LiveDaemon;
+  /** What the agent waits for before it answers. */
+  let held: Promise<unknown> = Promise.resolve();
+  const agent = new Loopback(async (request, response) => {
+    for await (const _ of request);
+    await held;
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ text: "In the barn." }));
+  });
 
   beforeAll(async () => {
-    all = await createTwoDaemons({ pagesDir: "" });
+    await agent.up();
+    const driver = { kind: "webhook", url: agent.url, secret: "a-secret-of-the-test" };
+    const agents = { list: [{ id: "main", name: "Scout", driver }] };
+    all = await createTwoDaemons({ pagesDir: "", config: { agents } });
     await all.back.start();
     await all.front.start();
     await all.front.say({ chat: group("#garden"), text, ...toScout });
     third = await all.another();
     await third.start();
   }, 120_000);
-  afterAll(() => all?.close());
+  afterAll(async () => {
+    await all?.close();
+    await agent.down();
+  });
 
   const nodes = () => ({ front: all.front, back: all.back, third });
   /** What each answers at a path, of which only what is the same for all is taken. */
@@ -133,6 +149,42 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
       const of = (name: string) => Number(new RegExp(`${name} (\\d+)`, "u").exec(metrics)?.[1]);
       expect(of("conversations_live") + of("conversations_passive")).toBe(1);
     }
+  });
+
+  test("an inspector sees the machine of a conversation, with the same events and states", async () => {
+    const orchard = "agent:main:webhook:group:#orchard";
+    const seen = await Promise.all(
+      Object.values(nodes()).map(async ({ base, token }) => {
+        const headers = { authorization: `Bearer ${token}` };
+        return (await openInspect(`${base}/inspect/ws?words=1`, { headers })).frames;
+      }),
+    );
+    // It goes on until each has seen it.
+    let answer: (value: unknown) => void = () => undefined;
+    held = new Promise((resolve) => {
+      answer = resolve;
+    });
+    const { front } = nodes();
+    await front.say({ chat: group("#orchard"), text: "Scout, and the pears?", ...toScout });
+    /** What caused each state of it, and the state. */
+    const story = (frames: readonly Record<string, unknown>[]) => {
+      const actors = frames.flatMap(({ name, sessionId }) => (name === orchard ? [sessionId] : []));
+      return frames.flatMap(({ type, sessionId, event, snapshot }) =>
+        type === "@xstate.snapshot" && actors.includes(sessionId) ? [{ event, snapshot }] : [],
+      );
+    };
+    for (const frames of seen) await soon(() => expect(story(frames)).not.toEqual([]));
+    answer(null);
+    for (const frames of seen)
+      await soon(() =>
+        expect(story(frames).at(-1)?.event, JSON.stringify(frames)).toEqual({
+          type: "xstate.stop",
+        }),
+      );
+    const [first, ...others] = seen.map((frames) => story(frames));
+    expect(JSON.stringify(first)).toContain("and the pears?");
+    expect(JSON.stringify(first)).toContain('"delivery.sent"');
+    for (const other of others) expect(other).toEqual(first);
   });
 
   test("an event stream of the other node has its lines", async () => {
