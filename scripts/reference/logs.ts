@@ -61,6 +61,7 @@ export const logTable: readonly LogEvent[] = [
     ["lease.held", "This node runs the connection of an account from now on: account, epoch."],
     ["shared.working", "What other nodes change of who may speak is read again."],
     ["lease.working", "Leases of connections can be renewed again."],
+    ["engine.reachable", "Restate answers again: version."],
     ["mirror.working", "What other nodes have stored is read again."],
     ["feed.working", "Other nodes are told again what this one stores."],
     ["outlet.working", "Calls of other nodes can be taken again: channel, account."],
@@ -149,6 +150,10 @@ export const logTable: readonly LogEvent[] = [
       "Other nodes cannot be told what this one stores, once until they can be again: error.",
     ],
     ["lease.lost", "This node ends the connection of an account: account, reason."],
+    [
+      "engine.unreachable",
+      "Restate does not answer at one of its addresses, once until it does again: error.",
+    ],
     ["lease.unreachable", "Leases cannot be renewed, once until they can be again: error."],
     [
       "outlet.unreachable",

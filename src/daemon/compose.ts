@@ -29,6 +29,7 @@ import { oneLine } from "../domain/sanitize.ts";
 import { type ExtraCommand, extrasFor } from "../machines/commands/extension-commands.ts";
 import { menuCommands, type OfferedCommand, offeredCommands } from "../machines/commands/help.ts";
 import { isWholeCommand } from "../machines/commands/parse-command.ts";
+import type { EngineStatus } from "./api-types/engine.ts";
 import type { ConfigState } from "./config/config-source.ts";
 import type { LoadedPlugins } from "./config/plugins.ts";
 import type { Registry } from "./config/registry.ts";
@@ -100,6 +101,10 @@ export interface Services {
   readonly search: Search;
   readonly health: HealthService;
   readonly needs: Needs;
+  /** The engine that keeps conversations outside of the daemon; null: there is none. */
+  readonly engineStatus: () => EngineStatus | null;
+  /** Other nodes show this address of the pages. */
+  readonly listensAt: (address: string) => void;
   readonly inspector: Inspector;
   readonly skills: SkillRegistry;
   /** Commands of the page and the terminal, for completion. */
@@ -134,7 +139,9 @@ export function composeServices(ports: ServicePorts): Services {
     conversations: () => store.conversationCount(),
     connections: () => connections.states(),
     needs: () => views.needs.count(),
+    engine: () => engineStatus(),
   });
+  let address: string | null = null;
   const engine = createEngine({
     clock,
     log,
@@ -145,9 +152,15 @@ export function composeServices(ports: ServicePorts): Services {
     shown,
     mirror,
     boot: ids.next(),
+    version,
+    address: () => address,
     runtime: () => own,
     front: () => runtime,
   });
+  const engineStatus = () => engine?.status() ?? null;
+  const listensAt = (at: string) => {
+    address = at;
+  };
   const connections = connectionsOf(ports, events, () => runtime, engine);
   const media = openMediaService({
     folder: join(ports.stateDir, "media"),
@@ -206,15 +219,31 @@ export function composeServices(ports: ServicePorts): Services {
   const tuneLabels = createTuneLabels({ store, config });
   const commands = () => (config().commands.text ? offeredCommands(extensionCommands(ports)) : []);
   const main = { events: shown, metrics, runtime, connections, webchat, speech, inspector };
-  const views: Views = viewsOf(ports, runtime, connections);
+  const views: Views = viewsOf(ports, runtime, connections, engineStatus);
   listen(ports, { ...main, events }, shown, views);
-  return { ...main, ...views, whatIf, setup, settings, tuneLabels, skills, commands };
+  return {
+    ...main,
+    ...views,
+    engineStatus,
+    listensAt,
+    whatIf,
+    setup,
+    settings,
+    tuneLabels,
+    skills,
+    commands,
+  };
 }
 
 type Views = Pick<Services, "roomViews" | "roomList" | "health" | "needs" | "search">;
 
 /** The read models of the pages. */
-function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections): Views {
+function viewsOf(
+  ports: ServicePorts,
+  runtime: Runtime,
+  connections: Connections,
+  engine: Services["engineStatus"],
+): Views {
   const { clock, log, config } = ports;
   const store = ports.mirror ?? ports.store;
   const roomList = createRoomList({
@@ -239,6 +268,7 @@ function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections
     forgetGap: (id) => connections.forgetGap(id),
     nameOf: (channel) => channels.get(channel)?.meta.name ?? oneLine(channel),
     rooms: roomList,
+    engine,
   });
   const health = createHealth({
     clock,
@@ -251,6 +281,7 @@ function viewsOf(ports: ServicePorts, runtime: Runtime, connections: Connections
     status: () => runtime.status(),
     connections: () => connections.states(),
     storePath: storeFileOf(ports),
+    engine,
   });
   const common = { store, clock, log, config, titleOf };
   const path = searchFileOf(config(), ports.stateDir);

@@ -140,6 +140,7 @@ async function start(options: DaemonOptions, closers: Closers): Promise<Daemon> 
     () => services.search.close(),
   );
   const { base } = server;
+  services.listensAt(server.exposed ?? base);
   await writeAddress(stateDir, base);
   let drainMs: number = 0;
   closers.push(

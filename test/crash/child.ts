@@ -109,6 +109,8 @@ const engine = createEngine({
   shown: createRuntimeEvents(() => undefined),
   mirror,
   boot: ports.ids.next(),
+  version: "0.0.0",
+  address: () => null,
   runtime: () => ports,
   front: () => runtime,
 });

@@ -1,6 +1,6 @@
 /**
  * A Room page in a real Chromium, of a room whose conversation is active on another node: what is said and answered
- * there appears without a reload, and the list of rooms moves.
+ * there appears without a reload, and the list of rooms moves. Health shows both nodes, and what becomes of them.
  */
 import { beforeAll, describe, expect, test } from "vitest";
 import { group, toScout } from "../support/daemon/live-daemon.ts";
@@ -37,5 +37,40 @@ describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing
     await lines.filter({ hasText: "and the turnips?" }).waitFor();
     await soon(() => lines.count()).toBe(4);
     expect(await page.evaluate(() => performance.timeOrigin)).toBe(opened);
+  });
+
+  for (const [width, colorScheme] of [
+    [390, "dark"],
+    [1_440, "light"],
+  ] as const)
+    test(`Health lists both nodes at ${width} px`, async () => {
+      const page = await rig.open(all.front.address("/health"), { width, colorScheme });
+      const panel = page.getByRole("region", { name: "Nodes" });
+      await panel.getByText(/^Restate \d/u).waitFor();
+      const rows = panel.locator("tbody tr");
+      await soon(() => rows.count()).toBe(2);
+      await rows.nth(0).getByText("this one").waitFor();
+      await rows.nth(1).getByText("Running").waitFor();
+      expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
+    });
+
+  test("Health shows that the server does not answer, and that it reaches no node", async () => {
+    const page = await rig.open(all.front.address("/health"));
+    const panel = page.getByRole("region", { name: "Nodes" });
+    await panel.getByText(/^Restate \d/u).waitFor();
+    const needs = page.getByRole("region", { name: "Needs you" }).locator(".need");
+    process.kill(all.restate.pid, "SIGSTOP");
+    try {
+      await panel.getByText(/does not answer$/u).waitFor();
+      await needs.getByText("Restate does not answer").waitFor();
+    } finally {
+      process.kill(all.restate.pid, "SIGCONT");
+    }
+    await panel.getByText(/^Restate [\d.]+$/u).waitFor();
+    await soon(() => needs.count()).toBe(0);
+    // It answers the calls of both.
+    await all.back.stop();
+    await needs.getByText("Leases cannot be renewed").waitFor();
+    await panel.getByText(/^Heard /u).waitFor();
   });
 });

@@ -73,4 +73,6 @@ export interface TurnSlots {
 export interface NodeSlots {
   /** Those of one runtime. */
   join(grant: (request: SlotRequest) => void): TurnSlots;
+  /** Turns that run, of all of them. */
+  running(): number;
 }

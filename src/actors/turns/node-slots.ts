@@ -85,5 +85,5 @@ export function createNodeSlots(limits: Omit<SlotPorts, "grant">): NodeSlots {
     };
   }
 
-  return { join };
+  return { join, running: () => all.running() };
 }

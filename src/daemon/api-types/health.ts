@@ -3,6 +3,7 @@
  * daemon. Each answer is complete.
  */
 import { z } from "zod";
+import { engineSchema } from "./engine.ts";
 import { needSchema } from "./needs.ts";
 import { connectionSchema, hostStatusSchema } from "./runtime.ts";
 import { count, millis, type Shape, text } from "./schema.ts";
@@ -31,7 +32,7 @@ export const healthSchema = z.object({
   more: count.describe("further needs that are not listed"),
   connections: z.array(healthConnectionSchema),
   hosts: z.array(hostStatusSchema).describe("empty: conversations live on the main thread"),
-  lanes: z.array(healthSlotsSchema).describe("turn slots of each agent"),
+  lanes: z.array(healthSlotsSchema).describe("turn slots of each agent, on all nodes"),
   store: z.object({
     failing: z.boolean(),
     bytes: count.nullable().describe("null: nothing is stored on disk"),
@@ -42,5 +43,6 @@ export const healthSchema = z.object({
   }),
   outbox: z.record(text, count),
   doubles: count.describe("copies of messages received since the start"),
+  engine: engineSchema.nullable(),
 });
 export type Health = Shape<typeof healthSchema>;

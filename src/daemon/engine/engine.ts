@@ -31,9 +31,11 @@ import type {
 } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { ingressCaller } from "../../engines/restate/calls/ingress-call.ts";
+import { createServerWatch } from "../../engines/restate/calls/server-watch.ts";
 import { createNodeMirror } from "../../engines/restate/feed/node-mirror.ts";
 import { revisionReader } from "../../engines/restate/feed/stored-revisions.ts";
 import { createInbox } from "../../engines/restate/inbox.ts";
+import type { NodeFacts } from "../../engines/restate/leases/wire.ts";
 import { openNode, type RestateNode, registerNodes } from "../../engines/restate/node.ts";
 import { createNodeNumbers } from "../../engines/restate/numbers/node-numbers.ts";
 import { createOrders, type Orders } from "../../engines/restate/orders.ts";
@@ -41,7 +43,9 @@ import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
 import { createVerdicts } from "../../engines/restate/verdicts.ts";
 import { createWaker } from "../../engines/restate/waking.ts";
 import { conversationService } from "../../engines/restate/wire.ts";
+import type { EngineStatus } from "../api-types/engine.ts";
 import { type AllNodes, createAllNodes } from "./all-nodes.ts";
+import { engineStatus } from "./engine-status.ts";
 import { createInspections, type Inspections } from "./inspections.ts";
 import { refuseOneMachine } from "./one-machine.ts";
 import { createOperated, sayer } from "./orders.ts";
@@ -62,6 +66,9 @@ export interface EnginePorts {
   readonly mirror: MirrorStore | null;
   /** Of this process only. */
   readonly boot: string;
+  readonly version: string;
+  /** Where the pages of this node are; null: it is not known yet. */
+  readonly address: () => string | null;
   /** The ports of the daemon's runtime. */
   readonly runtime: () => RuntimePorts;
   /** The daemon's runtime, in front of the engine. */
@@ -96,6 +103,8 @@ export interface Engine {
   readonly connections: Pick<SharedConnections, "leases" | "outlets"> | null;
   /** Names of the nodes that are known to run; empty where this is the only one. */
   nodes(): readonly string[];
+  /** The server, the nodes and who has which connection, to be shown. */
+  status(): EngineStatus;
   /** Takes no more conversations; what is active finishes for at most `drainMs`. */
   stop(drainMs: number): Promise<void>;
   /** Called when connections have ended: what is active goes to other nodes, and Restate calls this one no more. */
@@ -122,7 +131,28 @@ function restateEngine(ports: EnginePorts): Engine {
     call,
     onChanged: (rows) => ports.front().access().learn(rows),
   });
-  const connections = nodes === null ? null : createSharedConnections({ clock, log, call });
+  const startedAt = clock.now();
+  let stops = false;
+  const facts = (): NodeFacts => {
+    const copy = rows.state();
+    return {
+      version: ports.version,
+      address: ports.address(),
+      startedAt,
+      stops,
+      conversations: active.size,
+      turns: slots?.running() ?? 0,
+      copy: copy === null ? null : { behind: copy.behind, since: copy.since },
+    };
+  };
+  const connections = nodes === null ? null : createSharedConnections({ clock, log, call, facts });
+  const server = createServerWatch({
+    clock,
+    log,
+    ingress: trimmed(ingress),
+    admin: trimmed(admin),
+  });
+  const nameOf = (own: number) => `${hostname()}:${own}`;
   /** The runtimes of active conversations, by their numbers. */
   const active = new Map<number, Runtime>();
   const { mirror } = ports;
@@ -233,7 +263,8 @@ function restateEngine(ports: EnginePorts): Engine {
         },
       });
       await registerNodes(trimmed(admin), nodes ?? `http://${host}:${node.port}`);
-      connections?.start(`${hostname()}:${node.port}`);
+      server.start();
+      connections?.start(nameOf(node.port));
       rows.start();
       await know(store);
       await front();
@@ -256,13 +287,25 @@ function restateEngine(ports: EnginePorts): Engine {
     all: mirror === null ? null : createAllNodes({ clock, mirror, config, active: () => active }),
     connections,
     nodes: () => connections?.nodes() ?? [],
+    status: () =>
+      engineStatus({
+        now: clock.now(),
+        config: { ingress, admin, nodes },
+        server: server.state(),
+        own: { node: nameOf(node?.port ?? port), facts: facts() },
+        copy: rows.state(),
+        seen: connections?.seen() ?? null,
+        leases: connections?.failing() ?? null,
+      }),
     async stop(drainMs) {
       waker.stop();
+      stops = true;
       await node?.drain(drainMs);
       shared.stop();
     },
     async leave() {
       await connections?.stop();
+      await server.stop();
       await node?.close();
       await rows.stop();
     },

@@ -11,9 +11,10 @@ import {
   createNodeLeases,
   type NodeLeases,
 } from "../../engines/restate/leases/connection-leases.ts";
+import type { NodeFacts } from "../../engines/restate/leases/wire.ts";
 import { createOutlets } from "../../engines/restate/outlet/outlets.ts";
 
-export interface SharedConnections {
+export interface SharedConnections extends Pick<NodeLeases, "failing" | "seen"> {
   /** Wanted only after `start`. */
   readonly leases: ConnectionLeases;
   readonly outlets: Outlets;
@@ -29,6 +30,8 @@ export interface SharedConnectionsPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly call: IngressCall;
+  /** What the others show of this node. */
+  readonly facts: () => NodeFacts;
 }
 
 export function createSharedConnections(ports: SharedConnectionsPorts): SharedConnections {
@@ -43,6 +46,8 @@ export function createSharedConnections(ports: SharedConnectionsPorts): SharedCo
     },
     outlets: createOutlets({ ...ports, boot }),
     nodes: () => own?.nodes() ?? [],
+    seen: () => own?.seen() ?? null,
+    failing: () => own?.failing() ?? null,
     start(name) {
       own = createNodeLeases({ ...ports, boot, node: name });
     },

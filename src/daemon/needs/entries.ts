@@ -8,6 +8,7 @@ import { redactSecrets } from "../../domain/redact-secrets.ts";
 import { oneLine, plainText } from "../../domain/sanitize.ts";
 import { causeText, type FailingAgent, type FailureKind } from "../../domain/stream.ts";
 import type { Pairing } from "../../machines/access/access-entries.ts";
+import type { EngineStatus } from "../api-types/engine.ts";
 import type { Need, NeedAct } from "../api-types/needs.ts";
 import type { RefusedConfig } from "../config/config-source.ts";
 import type { Refusal } from "./refusals.ts";
@@ -51,6 +52,18 @@ export function daemonNeeds({ problem }: RuntimeStatus): Need[] {
   if (problem === null) return [];
   const title = "earshot has a problem";
   return [{ kind: "daemon", id: "daemon", title, meaning: sentence(problem), acts: [], problem }];
+}
+
+/** They end by themselves. */
+export function engineNeeds(engine: EngineStatus | null): Need[] {
+  return (engine?.problems ?? []).map(({ what, title, since, says }) => ({
+    kind: "daemon",
+    id: `engine:${what}`,
+    title,
+    meaning: `${sentence(says)} Since ${momentOf(since)}.`,
+    acts: [],
+    problem: says,
+  }));
 }
 
 export function configNeeds(refused: RefusedConfig | null, secrets: readonly string[]): Need[] {

@@ -11,6 +11,7 @@ import type { RuntimeListener } from "../../actors/protocol/runtime-events.ts";
 import { type EarshotConfig, secretValues } from "../../domain/config/index.ts";
 import type { AgentDriver, Clock, ConfigLayers, Store } from "../../domain/ports/index.ts";
 import { type KnownPeople, noKnownPeople } from "../../machines/access/access-entries.ts";
+import type { EngineStatus } from "../api-types/engine.ts";
 import type { Need, NeedAct, NeedsAnswer } from "../api-types/needs.ts";
 import type { ConfigState } from "../config/config-source.ts";
 import { allowGroup } from "./allow-group.ts";
@@ -20,6 +21,7 @@ import {
   connectionNeeds,
   daemonNeeds,
   deliveryNeeds,
+  engineNeeds,
   gapNeeds,
   overrideNeeds,
   pairingNeeds,
@@ -47,6 +49,8 @@ export interface NeedsPorts {
   readonly retryConnection: (channel: string, account: string) => Promise<boolean>;
   /** A channel's name for people. */
   readonly nameOf: (channel: string) => string;
+  /** Null: the daemon keeps the conversations itself. */
+  readonly engine: () => EngineStatus | null;
   /** A room's name for people; complete once `load` has read the store. */
   readonly rooms: { titleOf(key: string): string; load(): Promise<void> };
 }
@@ -82,6 +86,7 @@ export function createNeeds(ports: NeedsPorts): Needs {
     const status = runtime.status();
     return [
       ...daemonNeeds(status),
+      ...engineNeeds(ports.engine()),
       ...configNeeds(ports.configState.refused(), secretValues(config())),
       ...connectionNeeds(ports.connections(), ports.nameOf),
       ...gapNeeds(ports.connections(), ports.nameOf),

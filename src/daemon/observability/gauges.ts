@@ -6,7 +6,8 @@ import type { Counter, Gauge } from "prom-client";
 import type { ConnectionStatus } from "../../actors/channels/account-connection.ts";
 import type { RuntimeStatus } from "../../actors/protocol/runtime.ts";
 import type { Clock } from "../../domain/ports/index.ts";
-import { type MetricName, outboxStates } from "./metric-definitions.ts";
+import type { EngineStatus } from "../api-types/engine.ts";
+import { type MetricName, nodeStates, outboxStates } from "./metric-definitions.ts";
 
 /** A status is reused for this long, ms, so that a scrape reads it once. */
 const freshMs = 50;
@@ -19,6 +20,8 @@ export interface GaugePorts {
   readonly conversations?: () => Promise<number>;
   /** @default none */
   readonly connections?: () => readonly ConnectionStatus[];
+  /** @default there is none */
+  readonly engine?: () => EngineStatus | null;
   /** Number of problems that need a person. @default 0 */
   readonly needs?: () => Promise<number>;
 }
@@ -65,6 +68,24 @@ export function readersOf(ports: GaugePorts): ReadonlyMap<string, Reader> {
     connections.reset();
     for (const { channel, state } of ports.connections?.() ?? [])
       connections.inc({ channel, state });
+  });
+  show("engine_reachable", () => (ports.engine?.()?.server.failing === false ? 1 : 0));
+  show("copy_behind", () => ports.engine?.()?.nodes[0]?.copy?.behind ?? 0);
+  readers.set("nodes" satisfies Readable, (nodes) => {
+    nodes.reset();
+    const all = ports.engine?.()?.nodes ?? [];
+    for (const state of nodeStates)
+      nodes.inc({ state }, all.filter((node) => node.state === state).length);
+  });
+  readers.set("connections_shared" satisfies Readable, (shared) => {
+    shared.reset();
+    const engine = ports.engine?.() ?? null;
+    const own = engine?.nodes[0]?.node;
+    for (const { channel, holder } of engine?.connections ?? [])
+      shared.inc({
+        channel,
+        holder: holder === null ? "nobody" : holder === own ? "own" : "other",
+      });
   });
   return readers;
 }

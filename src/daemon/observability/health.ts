@@ -9,6 +9,7 @@ import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { ChannelDefinition, Clock, Log } from "../../domain/ports/index.ts";
 import { oneLine } from "../../domain/sanitize.ts";
+import type { EngineStatus } from "../api-types/engine.ts";
 import type { Health, HealthConnection, HealthSlots } from "../api-types/health.ts";
 import type { NeedsAnswer } from "../api-types/needs.ts";
 
@@ -32,6 +33,8 @@ export interface HealthPorts {
   readonly status: () => RuntimeStatus;
   readonly connections: () => readonly ConnectionStatus[];
   readonly roomList: RoomFacts;
+  /** Null: the daemon keeps the conversations itself. */
+  readonly engine: () => EngineStatus | null;
   /** The store's file; null: nothing is stored on disk. */
   readonly storePath: () => string | null;
 }
@@ -53,6 +56,7 @@ export function createHealth(ports: HealthPorts): HealthService {
   async function read(): Promise<Health> {
     const status = ports.status();
     const connections = ports.connections();
+    const engine = ports.engine();
     const { needs, more } = await ports.needs();
     return {
       now: clock.now(),
@@ -70,10 +74,11 @@ export function createHealth(ports: HealthPorts): HealthService {
         }),
       ),
       hosts: status.hosts,
-      lanes: slotsOf(ports.config(), status),
+      lanes: slotsOf(ports.config(), status, runningNodes(engine)),
       store: { ...(await diskOf(ports.storePath())), ...storeOf(status) },
       outbox: status.outbox,
       doubles: ports.roomList.duplicates,
+      engine,
     };
   }
 
@@ -106,14 +111,24 @@ export function createHealth(ports: HealthPorts): HealthService {
   };
 }
 
-function slotsOf({ agents }: EarshotConfig, { lanes: slots }: RuntimeStatus): HealthSlots[] {
+/** Each has slots of its own, and turns of all of them are counted. */
+function runningNodes(engine: EngineStatus | null): number {
+  const running = engine?.nodes.filter(({ state }) => state === "running").length ?? 1;
+  return Math.max(1, running);
+}
+
+function slotsOf(
+  { agents }: EarshotConfig,
+  { lanes: slots }: RuntimeStatus,
+  nodes: number,
+): HealthSlots[] {
   const known = new Map(slots.map((entry) => [entry.agentId, entry]));
   return agents.list.map(({ id, name, maxConcurrent }) => ({
     agent: id,
     name: oneLine(name ?? id),
     running: known.get(id)?.running ?? 0,
     waiting: known.get(id)?.waiting ?? 0,
-    slots: maxConcurrent ?? agents.defaults.maxConcurrent,
+    slots: (maxConcurrent ?? agents.defaults.maxConcurrent) * nodes,
   }));
 }
 

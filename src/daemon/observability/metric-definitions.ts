@@ -12,6 +12,7 @@ import type { OutboxState } from "../../domain/ports/index.ts";
 import { failureKinds, outcomes } from "../../domain/stream.ts";
 import type { DropReason } from "../../machines/events/effects.ts";
 import type { AgentFailed } from "../../machines/events/events.ts";
+import type { EngineNode } from "../api-types/engine.ts";
 
 export interface MetricEntry {
   /** Without the prefix. */
@@ -45,6 +46,9 @@ const drops = [
   ...["context-size", "context-age", "queue-cap-old", "queue-cap-new", "queue-cap-summarized"],
   ...["interrupted", "stopped", "deleted"],
 ] as const satisfies readonly DropReason[];
+export const nodeStates = [
+  ...["running", "stops", "silent", "unknown", "stopped", "gone"],
+] as const satisfies readonly EngineNode["state"][];
 const readers = ["events", "health", "inspect", "room", "rooms"] as const;
 const channel = "channels of the config";
 
@@ -354,6 +358,34 @@ export const metricTable = [
       state: ["connecting", "live", "resuming", "backing-off", "halted", "elsewhere", "stopped"],
     },
     help: "Accounts by connection state.",
+  },
+  {
+    name: "connections_shared",
+    type: "gauge",
+    unit: "accounts",
+    labels: { channel, holder: ["own", "other", "nobody"] },
+    help: "Accounts whose connection may exist once, by who has it: this node, another one, nobody. None without `engine.nodes`.",
+  },
+  {
+    name: "nodes",
+    type: "gauge",
+    unit: "nodes",
+    labels: { state: nodeStates },
+    help: "Nodes that share the conversations, as this one sees them; all 0 with the pool.",
+  },
+  {
+    name: "engine_reachable",
+    type: "gauge",
+    unit: "0 or 1",
+    labels: {},
+    help: "1 while Restate answers; 0 with the pool.",
+  },
+  {
+    name: "copy_behind",
+    type: "gauge",
+    unit: "conversations",
+    labels: {},
+    help: "Conversations of which this node's copy for the pages lacks something.",
   },
   {
     name: "ready",

@@ -3,6 +3,9 @@
  * third that starts later.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { EngineStatus } from "../../../src/daemon/api-types/engine.ts";
+import type { Health } from "../../../src/daemon/api-types/health.ts";
+import type { Need } from "../../../src/daemon/api-types/needs.ts";
 import { openInspect, soon } from "../../support/daemon/inspect-socket.ts";
 import { group, type LiveDaemon, toScout } from "../../support/daemon/live-daemon.ts";
 import { haveRestate } from "../../support/restate/server.ts";
@@ -187,6 +190,29 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
     for (const other of others) expect(other).toEqual(first);
   });
 
+  test("the nodes are: on Health, in status, among the metrics", async () => {
+    const states = (engine: EngineStatus) =>
+      engine.nodes.map(({ node, state, copy }) => [node, state, copy?.since ?? null]).sort();
+    await same(
+      "/status",
+      ({ engine }: { engine: EngineStatus }) => states(engine),
+      (all: unknown[][]) => all.length === 3 && all.every(([, state]) => state === "running"),
+    );
+    for (const node of Object.values(nodes())) {
+      const health = (await node.ask("/health")) as Health;
+      const { engine } = health;
+      expect(engine?.problems).toEqual([]);
+      expect(engine?.server.version).toMatch(/^\d+\.\d+/u);
+      expect(engine?.nodes[0]).toMatchObject({ own: true, address: node.base });
+      // Each node has as many.
+      expect(health.lanes[0]?.slots).toBe(12);
+      const metrics = await bodyOf(node, "/metrics");
+      expect(metrics).toContain('earshot_nodes{state="running"} 3');
+      expect(metrics).toContain("earshot_engine_reachable 1");
+      expect(metrics).toContain("earshot_copy_behind 0");
+    }
+  });
+
   test("an event stream of the other node has its lines", async () => {
     const { front, back } = nodes();
     const stop = new AbortController();
@@ -209,5 +235,49 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
     expect(heard).toContain('"decision":"engage"');
     expect(heard).toContain('"out":"send"');
     expect(heard.match(/"decision":"engage"/gu)).toHaveLength(1);
+  });
+
+  test("a node that ends is shown as stopped", async () => {
+    const ended = (await third.ask("/status")) as { engine: EngineStatus };
+    await third.stop();
+    const { front, back } = nodes();
+    for (const node of [front, back])
+      await expect
+        .poll(
+          async () => ((await node.ask("/status")) as { engine: EngineStatus }).engine.nodes.at(-1),
+          { timeout: 60_000, interval: 100 },
+        )
+        .toMatchObject({ node: ended.engine.nodes[0]?.node, state: "stopped" });
+  });
+
+  test("while the server stands still each says so, why, and since when; nothing when it goes on", async () => {
+    const { front } = nodes();
+    const needs = async () => ((await front.ask("/needs")) as { needs: Need[] }).needs;
+    const said = () =>
+      expect.poll(async () => (await needs()).map(({ title }) => title), {
+        timeout: 60_000,
+        interval: 100,
+      });
+    const readyz = () => fetch(`${front.base}/readyz`);
+    process.kill(all.restate.pid, "SIGSTOP");
+    try {
+      await said().toContain("Restate does not answer");
+      const [need] = await needs();
+      expect(need?.meaning).toMatch(
+        /^Cannot reach Restate at .*: no answer in 5000 ms\. Start its server, or correct engine\.ingress\. Nothing is accepted or answered meanwhile\. Since /u,
+      );
+      const { ready, problem, engine } = (await front.ask("/status")) as {
+        ready: boolean;
+        problem: string;
+        engine: EngineStatus;
+      };
+      expect([ready, engine.server.failing]).toEqual([false, true]);
+      expect(problem).toBe(engine.problems[0]?.says);
+      expect((await readyz()).status).toBe(503);
+    } finally {
+      process.kill(all.restate.pid, "SIGCONT");
+    }
+    await said().toEqual([]);
+    expect((await readyz()).status).toBe(200);
   });
 });

@@ -41,6 +41,8 @@ interface CopyNode {
   mirror: MirrorStore | null;
   news: NodeMirror | null;
   isDeaf: boolean;
+  /** Calls that end so fail. */
+  cut: string | null;
 }
 
 type Act =
@@ -67,7 +69,7 @@ describe.skipIf(!haveRestate)("the copy of all conversations", () => {
     for (let number = 0; number < 2; number += 1) {
       const path = join(folder, `${number}.db`);
       const port = await freePort();
-      nodes.push({ path, port, node: null, mirror: null, news: null, isDeaf: false });
+      nodes.push({ path, port, node: null, mirror: null, news: null, isDeaf: false, cut: null });
       taking.push(port);
     }
     balancer = await openBalancer(taking);
@@ -75,7 +77,10 @@ describe.skipIf(!haveRestate)("the copy of all conversations", () => {
     await registerNodes(restate.admin, `http://127.0.0.1:${balancer.port}`);
   });
   afterEach(() => {
-    for (const one of nodes) one.isDeaf = false;
+    for (const one of nodes) {
+      one.isDeaf = false;
+      one.cut = null;
+    }
   });
   afterAll(async () => {
     await Promise.all(nodes.map(end));
@@ -92,6 +97,7 @@ describe.skipIf(!haveRestate)("the copy of all conversations", () => {
         if (options?.signal?.aborted) throw new Error("stopped");
         await new Promise((done) => setTimeout(done, 20));
       }
+      if (one.cut !== null && path.endsWith(one.cut)) throw new Error("there is no connection");
       return call(path, input, options);
     };
     const mirror = openMirrorStore(one.path);
@@ -181,6 +187,29 @@ describe.skipIf(!haveRestate)("the copy of all conversations", () => {
     await same(["missed"]);
   });
 
+  test("says since when it does not follow, and why, and how much it lacks", async () => {
+    const [one, two] = nodes as [CopyNode, CopyNode];
+    taking.splice(0, 2, two.port);
+    const state = () => expect.poll(() => one.news?.state(), { timeout: 60_000 });
+    const complete = { behind: 0, since: null, why: null };
+    await state().toEqual(complete);
+    one.cut = "/wait";
+    const wake = { boot: "other", news: [], lines: [] };
+    await ingressCaller(restate.ingress)("feed/all/publish", wake);
+    await state().toMatchObject({ since: expect.any(Number), why: "there is no connection" });
+    one.cut = null;
+    await state().toEqual(complete);
+    await end(one);
+    await say("lacks");
+    one.cut = "/whole";
+    await start(one);
+    await state().toEqual({ behind: 1, since: expect.any(Number), why: null });
+    one.cut = null;
+    await same(["lacks"]);
+    await state().toEqual(complete);
+    taking.splice(0, 1, one.port, two.port);
+  });
+
   test("forgets a conversation that Restate does not have", async () => {
     const [one] = nodes as [CopyNode];
     const gone = { key: groupKey("gone"), rows: [], revision: 7 };
@@ -213,7 +242,10 @@ describe.skipIf(!haveRestate)("the copy of all conversations", () => {
           taking.splice(0, 2, ...nodes.filter((_, n) => n !== act.only).map(({ port }) => port));
         else await new Promise((done) => setTimeout(done, act.passMs));
       }
-      for (const one of nodes) one.isDeaf = false;
+      for (const one of nodes) {
+        one.isDeaf = false;
+        one.cut = null;
+      }
       const rooms = new Set(story.flatMap((act) => ("say" in act ? [act.say] : [])));
       await same([...rooms]);
     };

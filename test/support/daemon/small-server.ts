@@ -93,6 +93,7 @@ export async function startSmallServer() {
     connections: () => [],
     retryConnection: async (channel: string) => channel === "telegram",
     hook: (channel: string, account: string) => hooks.get(`${channel}/${account}`) ?? null,
+    engineStatus: () => null,
     health: {
       read: async () => {
         throw new Error("this server has no health");

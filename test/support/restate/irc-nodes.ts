@@ -2,14 +2,16 @@
  * Daemons as processes of their own, with one address, on one Restate and one IRC account: a person asks in rooms,
  * another one hears what the bot says there. A node can be killed, stopped in order and frozen.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { decodeEvent } from "../../../src/actors/protocol/event-codec.ts";
 import { sourceOf, withoutFormatting } from "../../../src/adapters/channels/irc/wire.ts";
 import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
+import type { EngineStatus } from "../../../src/daemon/api-types/engine.ts";
 import type { KeptRow, Store } from "../../../src/domain/ports/index.ts";
 import { conversationService } from "../../../src/engines/restate/wire.ts";
 import { violations } from "../../crash/check.ts";
@@ -156,6 +158,27 @@ export class IrcNodes {
       channels: readonly { id: string; accounts: readonly Shown[] }[];
     };
     return channels.find(({ id }) => id === "irc")?.accounts[0] as Shown;
+  }
+
+  /** What a node shows of the engine. */
+  async engine(node: Node): Promise<EngineStatus> {
+    const token = readFileSync(join(node.folder, "token"), "utf8").trim();
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`http://127.0.0.1:${node.api}/api/status`, { headers });
+    return ((await answer.json()) as { readonly engine: EngineStatus }).engine;
+  }
+
+  /** What a command prints on the machine of a node. */
+  async run(node: Node, command: string, ...args: readonly string[]): Promise<string> {
+    const own = ["--state-dir", node.folder, ...args];
+    const env = { PATH: process.env.PATH, HOME: node.folder };
+    const options = { cwd: node.folder, env };
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [builtMain, command, ...own],
+      options,
+    );
+    return stdout;
   }
 
   /** Of `/readyz`. */

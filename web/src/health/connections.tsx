@@ -1,4 +1,5 @@
 /** Accounts and their connection state, shown by shape, colour and word. */
+import type { SharedConnection } from "../../../src/daemon/api-types/engine.ts";
 import type { HealthConnection } from "../../../src/daemon/api-types/health.ts";
 import { age, amount, span } from "../lib/format.ts";
 import { Icon } from "../ui/icons.tsx";
@@ -8,10 +9,14 @@ const gapsShownMax = 10;
 
 interface ConnectionsProps {
   readonly connections: readonly HealthConnection[];
+  /** Those that one node has at a time. */
+  readonly shared: readonly SharedConnection[];
+  /** Restate does not answer: who has them is what was heard last. */
+  readonly away: boolean;
   readonly now: number;
 }
 
-export function Connections({ connections, now }: ConnectionsProps) {
+export function Connections({ connections, shared, away, now }: ConnectionsProps) {
   const up = connections.filter(({ state }) => state === "live").length;
   const others = connections.filter(({ state }) => state === "elsewhere").length;
   return (
@@ -54,7 +59,7 @@ export function Connections({ connections, now }: ConnectionsProps) {
                     <bdi>{connection.account}</bdi>
                   </td>
                   <td>
-                    <StateBadge one={connection} />
+                    <StateBadge one={connection} away={away} />
                   </td>
                   <td class="num opt">{age(now - connection.since)}</td>
                   <td class="num">
@@ -68,8 +73,43 @@ export function Connections({ connections, now }: ConnectionsProps) {
           </table>
         </div>
       )}
+      {shared.length > 0 && (
+        <Holders connections={connections} shared={shared} away={away} now={now} />
+      )}
       {connections.some(({ gaps }) => gaps.length > 0) && <Gaps connections={connections} />}
     </section>
+  );
+}
+
+/** Of connections that may exist once only: who has each, since when, and who waits for it. */
+function Holders({ connections, shared, away, now }: ConnectionsProps) {
+  const nameOf = ({ channel, account }: SharedConnection) => {
+    const own = connections.find((one) => one.channel === channel && one.account === account);
+    const name = own?.name ?? channel;
+    return account === "default" ? name : `${name} (${account})`;
+  };
+  return (
+    <ul class="gaps" aria-label="Who has each connection">
+      {shared.map((one) => (
+        <li key={`${one.channel} ${one.account}`} class="small muted">
+          <bdi>{nameOf(one)}</bdi>:{" "}
+          {one.holder === null ? (
+            <span class="warn">nobody has it</span>
+          ) : (
+            <>
+              <bdi>{one.holder}</bdi> {away ? "had it when Restate last answered" : "has it"}
+              {!one.live && !away && " and is not connected"}
+            </>
+          )}
+          {!away && `, for ${span(now - one.since)}`}
+          {one.waiting.length > 0 && (
+            <>
+              ; <bdi>{one.waiting.join(", ")}</bdi> {one.waiting.length === 1 ? "waits" : "wait"}
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -111,8 +151,12 @@ const looks = {
   stopped: { look: "bad", word: "Stopped" },
 } as const;
 
-function StateBadge({ one }: { readonly one: HealthConnection }) {
-  const holder = one.state === "elsewhere" ? one.holder : null;
+interface StateBadgeProps extends Pick<ConnectionsProps, "away"> {
+  readonly one: HealthConnection;
+}
+
+function StateBadge({ one, away }: StateBadgeProps) {
+  const holder = one.state === "elsewhere" && !away ? one.holder : null;
   const { look, word } =
     holder !== null ? { look: "ok" as const, word: `Held by ${holder.node}` } : looks[one.state];
   const tries = one.state === "backing-off" && one.failures > 0 ? `, try ${one.failures}` : "";

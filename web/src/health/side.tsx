@@ -6,12 +6,18 @@ import { Icon } from "../ui/icons.tsx";
 
 const slotsShownMax = 8;
 
-export function TurnSlots({ agents }: { readonly agents: Health["lanes"] }) {
+interface TurnSlotsProps {
+  readonly agents: Health["lanes"];
+  /** They are of all nodes. */
+  readonly several: boolean;
+}
+
+export function TurnSlots({ agents, several }: TurnSlotsProps) {
   return (
     <section class="panel" aria-labelledby="turn-slots-title">
       <header>
         <h2 id="turn-slots-title">Turn slots</h2>
-        <span class="end">concurrent turns</span>
+        <span class="end">concurrent turns{several && ", of all nodes"}</span>
       </header>
       <ul class="turn-slots">
         {agents.map(({ agent, name, running, waiting, slots }) => {

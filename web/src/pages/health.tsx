@@ -1,13 +1,14 @@
 /**
  * Health
  * ======
- * What needs a person comes first; then connections, workers, turn slots, store, deliveries. One
+ * What needs a person comes first; then connections, nodes, workers, turn slots, store, deliveries. One
  * stream sends all of it again after each change.
  */
 import { useEffect, useState } from "preact/hooks";
 import type { Health } from "../../../src/daemon/api-types/health.ts";
 import { Checks } from "../health/checks.tsx";
 import { Connections } from "../health/connections.tsx";
+import { Nodes } from "../health/nodes.tsx";
 import { Needs } from "../health/problems.tsx";
 import { Schedule } from "../health/schedule.tsx";
 import { Deliveries, Store, TurnSlots } from "../health/side.tsx";
@@ -29,13 +30,19 @@ export function HealthPage({ token, onLink }: PageProps) {
         <div class="health">
           <div class="stack">
             <Needs needs={health.needs} more={health.more} token={token} />
-            <Connections connections={health.connections} now={now} />
+            <Connections
+              connections={health.connections}
+              shared={health.engine?.connections ?? []}
+              away={health.engine?.server.failing ?? false}
+              now={now}
+            />
+            <Nodes engine={health.engine} now={now} />
             <Workers hosts={health.hosts} />
             <Schedule token={token} />
             <Checks token={token} />
           </div>
           <div class="stack">
-            <TurnSlots agents={health.lanes} />
+            <TurnSlots agents={health.lanes} several={health.engine?.several ?? false} />
             <Store store={health.store} />
             <Deliveries outbox={health.outbox} doubles={health.doubles} />
           </div>

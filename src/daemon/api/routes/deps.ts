@@ -18,6 +18,7 @@ import type {
 } from "../../../domain/ports/index.ts";
 import type { StreamLine } from "../../../domain/stream.ts";
 import type { OfferedCommand } from "../../../machines/commands/help.ts";
+import type { EngineStatus } from "../../api-types/engine.ts";
 import type { CheckStep } from "../../checks/live/everything.ts";
 import type { ClientAddresses } from "../../http/client-address.ts";
 import type { Inspector } from "../../inspector/inspector.ts";
@@ -59,6 +60,8 @@ export interface RouteDeps {
   /** The hook of an account; null: it has none. */
   hook(channel: string, account: string): ChannelHook | null;
   readonly health: HealthService;
+  /** The engine that keeps conversations outside of the daemon; null: there is none. */
+  engineStatus(): EngineStatus | null;
   readonly needs: Pick<Needs, "read" | "act">;
   readonly setup: Setup;
   readonly settings: Settings;

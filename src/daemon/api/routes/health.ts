@@ -5,6 +5,7 @@
  * anything about rooms, so neither needs the token.
  */
 import type { Hono } from "hono";
+import type { EngineStatus } from "../../api-types/engine.ts";
 import { guardLocalOrToken, type HttpEnv } from "../../http/auth.ts";
 import type { Probed } from "../../http/direct.ts";
 import type { RouteDeps } from "./deps.ts";
@@ -30,10 +31,16 @@ export function healthRoutes(app: Hono<HttpEnv>, ports: RouteDeps): void {
 }
 
 function readiness(ports: RouteDeps): Probed {
-  const message = ports.problem() ?? notReady(ports);
+  const message = ports.problem() ?? notReady(ports) ?? engineProblem(ports.engineStatus());
   return message === null
     ? { status: 200, body: { ready: true } }
     : { status: 503, body: { ready: false, error: { code: "not-ready", message } } };
+}
+
+/** Why nothing is accepted, where an engine keeps the conversations; null: it is. */
+export function engineProblem(engine: EngineStatus | null): string | null {
+  const server = engine?.problems.find(({ what }) => what === "server");
+  return server?.says ?? null;
 }
 
 function notReady({ runtime }: RouteDeps): string | null {

@@ -5,6 +5,7 @@
 
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
+import { engineSchema } from "../../api-types/engine.ts";
 import {
   connectionSchema,
   failureCauseSchema,
@@ -17,6 +18,7 @@ import { count, millis, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
 import { type Endpoints, wholeNumber } from "../../http/endpoint.ts";
 import type { RouteDeps } from "./deps.ts";
+import { engineProblem } from "./health.ts";
 
 const pageCount = 200;
 const pageCountMax = 1_000;
@@ -79,6 +81,7 @@ const statusSchema = z.object({
     .array(z.object({ name: text, origin: scheduleOriginSchema, due: millis, why: text }))
     .describe("entries of the schedule whose last time failed, or whose only time was skipped"),
   connections: z.array(connectionSchema),
+  engine: engineSchema.nullable(),
 });
 
 const readStatus = {
@@ -151,7 +154,8 @@ const showPrompt = {
 export function statusRoutes({ add }: Endpoints, deps: RouteDeps): void {
   add(readStatus, () => {
     const status = deps.runtime.status();
-    const problem = deps.problem();
+    const engine = deps.engineStatus();
+    const problem = deps.problem() ?? engineProblem(engine);
     return {
       version: deps.version,
       pid: process.pid,
@@ -161,6 +165,7 @@ export function statusRoutes({ add }: Endpoints, deps: RouteDeps): void {
       ready: status.ready && problem === null,
       problem: problem ?? status.problem,
       connections: deps.connections(),
+      engine,
     };
   });
   add(listChannels, () => {

@@ -22,6 +22,7 @@ import type {
   TryResult,
 } from "../../../domain/ports/index.ts";
 import { late, within } from "../../../domain/ports/within.ts";
+import { tryEngine } from "./engine-check.ts";
 import { identifyAccount } from "./identify-account.ts";
 
 /** For one check, ms. */
@@ -48,7 +49,17 @@ export interface LiveSubject {
 
 /** Everything of a config that can be tried. */
 export function liveChecks(subject: LiveSubject): readonly LiveCheck[] {
-  return [...agentChecks(subject), ...accountChecks(subject), ...folderChecks(subject)];
+  return [
+    ...engineChecks(subject),
+    ...agentChecks(subject),
+    ...accountChecks(subject),
+    ...folderChecks(subject),
+  ];
+}
+
+function engineChecks({ config: { engine } }: LiveSubject): LiveCheck[] {
+  if (engine.kind === "pool") return [];
+  return [{ check: "engine", run: (signal) => tryEngine(engine, signal) }];
 }
 
 /** What can be tried of one agent; null: its driver offers nothing. */

@@ -12,6 +12,7 @@ import {
 } from "../../../domain/config/docs/capability-table.ts";
 import { terminalSafe } from "../../../domain/sanitize.ts";
 import { causeText } from "../../../domain/stream.ts";
+import type { EngineStatus } from "../../api-types/engine.ts";
 import type { NeedsAnswer } from "../../api-types/needs.ts";
 import { askDaemon, callApi, type DaemonAddress, needDaemon } from "../lib/api-client.ts";
 import {
@@ -26,6 +27,7 @@ import {
   table,
   withStateDir,
 } from "../lib/command.ts";
+import { engineRows, holderText, type Row } from "../lib/engine-rows.ts";
 import { stateInk } from "../output/colors.ts";
 import { addHelp, type HelpText } from "../output/help-text.ts";
 import { screenColumns } from "../output/wrap.ts";
@@ -38,6 +40,7 @@ interface StatusAnswer extends RuntimeStatus {
   readonly pid: number;
   readonly upMs: number;
   readonly connections: readonly ConnectionStatus[];
+  readonly engine: EngineStatus | null;
 }
 
 interface ChannelAnswer extends ChannelAbilities {
@@ -65,7 +68,7 @@ const listHelp: HelpText = {
 
 export function addStatusCommands(program: Command): void {
   addHelp(withStateDir(program.command("status")), statusHelp)
-    .description("Show the running daemon: hosts, turns, outbox, connections")
+    .description("Show the running daemon: hosts, turns, outbox, nodes, connections")
     .option("--json", "print JSON")
     .action(action(status));
   const group = addHelp(program.command("channels"), channelsHelp).description(
@@ -92,9 +95,6 @@ async function status(options: JsonOptions): Promise<void> {
   print(rowsText([...rowsOf(daemon, now), ...needsRow(answer)]));
 }
 
-/** A row, and the state that selects its colour. */
-type Row = readonly [name: string, text: string, state?: string | undefined];
-
 function rowsText(rows: readonly Row[]): string {
   const cells = rows.map(([name, text]) => [name, text]);
   return table(cells, screenColumns(process.stdout), (row) => stateInk(pc, rows[row]?.[2] ?? ""));
@@ -119,6 +119,7 @@ function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row
     ...redeliveredRow(now.ingress),
     ["outbox", outbox.map(([state, count]) => `${count} ${state}`).join(", ") || "empty", worst],
     ...now.hosts.map(hostRow),
+    ...engineRows(now.engine, now.problem),
     ...now.heartbeats
       .slice(0, heartbeatsShown)
       .map(
@@ -129,7 +130,7 @@ function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row
       ),
     ...now.failing.map(failingRow),
     ...now.judges.map(judgeRow),
-    ...now.connections.map(connectionRow),
+    ...now.connections.map((one) => connectionRow(one, now.engine)),
     ...now.quarantined.map(
       ({ key, seq, error }): Row => ["quarantined", `${key} row ${seq}: ${error}`, "broken"],
     ),
@@ -175,8 +176,13 @@ function judgeRow(day: StatusAnswer["judges"][number]): Row {
   ];
 }
 
-function connectionRow({ channel, account, state, detail }: ConnectionStatus): Row {
-  return [`${channel}/${account}`, detail === null ? state : `${state}: ${detail}`, state];
+function connectionRow(one: ConnectionStatus, engine: EngineStatus | null): Row {
+  const { channel, account, state, detail } = one;
+  const held = holderText(engine, channel, account);
+  // Elsewhere, its detail says less.
+  const why = state === "elsewhere" && held !== "" ? null : detail;
+  const text = [why === null ? state : `${state}: ${why}`, held].filter((part) => part !== "");
+  return [`${channel}/${account}`, text.join("; "), state];
 }
 
 function accountText({ account, state, holder, hook }: ChannelAnswer["accounts"][number]): string {

@@ -24,6 +24,17 @@ export const engineLimits = {
   /** How long a node asks for news of leases before it asks again. */
   leaseWaitMs: 30_000,
   leaseAccountsMax: 1_000,
+  /** Of them, those of which other nodes show that a node wants them. */
+  leaseWantsShown: 64,
+  /** Nodes that are gone and still shown. */
+  leaseGoneKept: 8,
+  /** How long they are. */
+  leaseGoneMs: 86_400_000,
+  /** A node looks this often whether the server answers, and waits so long for it. */
+  serverLookMs: 2_000,
+  serverLookMsMax: 5_000,
+  /** A copy that has lacked something for so long is a problem. */
+  copyBehindMsMax: 30_000,
   /** Calls that wait for the connection of an account; more are refused, and come again. */
   outletCallsMax: 1_000,
   /** Typing and reads of members that wait for it; more are dropped. */

@@ -3,6 +3,7 @@
  * =============================================
  * Asks Restate for the rows of conversations of which news are missing, some at a time.
  */
+import type { Millis } from "../../../domain/message.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type { Clock, KeptRow, Log } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
@@ -25,6 +26,8 @@ export interface Fetches {
   fetch(key: string, revision: number): void;
   /** Whether a conversation is being asked for: what comes of it meanwhile is in the answer, if it is `fetch`ed. */
   isAsked(key: string): boolean;
+  /** Conversations that are asked for, and since when there are any. */
+  waiting(): { readonly count: number; readonly since: Millis | null };
   /** Resolves when none is asked for. */
   settled(): Promise<void>;
   stop(): void;
@@ -41,6 +44,7 @@ export function createFetches(ports: FetchPorts): Fetches {
   const queue: string[] = [];
   const stopping = new AbortController();
   let running = 0;
+  let since: Millis | null = null;
   const waiting: (() => void)[] = [];
 
   async function ask(key: string): Promise<void> {
@@ -62,6 +66,7 @@ export function createFetches(ports: FetchPorts): Fetches {
     for (let key = queue.shift(); key !== undefined; key = queue.shift()) {
       await ask(key);
       wanted.delete(key);
+      if (wanted.size === 0) since = null;
     }
     running -= 1;
     if (running > 0) return;
@@ -72,11 +77,13 @@ export function createFetches(ports: FetchPorts): Fetches {
     fetch(key, revision) {
       const before = wanted.get(key);
       wanted.set(key, Math.max(before ?? 0, revision));
+      since ??= clock.now();
       if (before !== undefined) return;
       queue.push(key);
       if (running < engineLimits.fetchesAtOnce) void work();
     },
     isAsked: (key) => wanted.has(key),
+    waiting: () => ({ count: wanted.size, since }),
     settled: async () => {
       while (running > 0) await new Promise<void>((resolve) => waiting.push(resolve));
     },

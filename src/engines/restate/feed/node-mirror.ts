@@ -52,7 +52,19 @@ export interface NodeMirrorPorts {
   readonly onLine: (line: Batch["lines"][number]) => void;
 }
 
+/** How well the copy follows. */
+export interface CopyState {
+  /** Conversations of which it has not everything, as far as is known. */
+  readonly behind: number;
+  /** Since when there are any, or it does not follow. */
+  readonly since: Millis | null;
+  /** Why it does not follow; null: it does. */
+  readonly why: string | null;
+}
+
 export interface NodeMirror extends ActiveRows {
+  /** Null: this node keeps no copy. */
+  state(): CopyState | null;
   /** Reports a line of the event stream to the others. */
   line(line: Batch["lines"][number]): void;
   /** Begins to follow the others. */
@@ -63,6 +75,17 @@ export interface NodeMirror extends ActiveRows {
 }
 
 const retryMs: Millis = 1_000;
+
+interface Failure {
+  readonly since: Millis;
+  readonly why: string;
+}
+
+/** Since the first of several that follow each other. */
+const failed = (before: Failure | null, error: unknown, now: Millis): Failure => ({
+  since: before?.since ?? now,
+  why: error instanceof Error ? error.message : String(error),
+});
 
 export function createNodeMirror(ports: NodeMirrorPorts): NodeMirror {
   return new Mirror(ports);
@@ -78,7 +101,9 @@ class Mirror implements NodeMirror {
   readonly #missed = new Map<string, number>();
   readonly #stopping = new AbortController();
   #place = -1;
-  #isReachable = true;
+  #unread: Failure | null = null;
+  /** It could not be written. */
+  #unwritten: Failure | null = null;
   #following: Promise<void> | null = null;
 
   constructor(ports: NodeMirrorPorts) {
@@ -135,6 +160,13 @@ class Mirror implements NodeMirror {
     if (this.#ports.mirror !== null) this.#following ??= this.#follow();
   }
 
+  state(): CopyState | null {
+    if (this.#ports.mirror === null) return null;
+    const { count, since } = this.#fetches.waiting();
+    const failure = this.#unwritten ?? this.#unread;
+    return { behind: count, since: failure?.since ?? since, why: failure?.why ?? null };
+  }
+
   async caughtUp(): Promise<void> {
     if (this.#ports.mirror === null) return;
     await this.#compare();
@@ -162,12 +194,12 @@ class Mirror implements NodeMirror {
         if (lost) await this.#compare();
         this.#place = head;
         for (const batch of batches) this.#take(batch);
-        if (!this.#isReachable) log("info", "mirror.working");
-        this.#isReachable = true;
+        if (this.#unread !== null) log("info", "mirror.working");
+        this.#unread = null;
       } catch (error) {
         if (signal.aborted) return;
-        if (this.#isReachable) log("warn", "mirror.unreachable", { error: String(error) });
-        this.#isReachable = false;
+        if (this.#unread === null) log("warn", "mirror.unreachable", { error: String(error) });
+        this.#unread = failed(this.#unread, error, clock.now());
         await pauseFor(clock, retryMs, signal);
       }
     }
@@ -200,22 +232,26 @@ class Mirror implements NodeMirror {
   }
 
   #apply(changes: readonly MirrorChange[]): void {
-    const { mirror, onChanged, log } = this.#ports;
+    const { mirror, onChanged, log, clock } = this.#ports;
     if (mirror === null) return;
     try {
       const fresh = mirror.apply(changes);
+      this.#unwritten = null;
       onChanged([...new Set(changes.map(({ key }) => key))], fresh);
     } catch (error) {
       log("error", "mirror.failing", { error: String(error) });
+      this.#unwritten = failed(this.#unwritten, error, clock.now());
     }
   }
 
   #flush(): void {
-    const { mirror, log } = this.#ports;
+    const { mirror, log, clock } = this.#ports;
     try {
       mirror?.flush();
+      this.#unwritten = null;
     } catch (error) {
       log("error", "mirror.failing", { error: String(error) });
+      this.#unwritten = failed(this.#unwritten, error, clock.now());
     }
   }
 

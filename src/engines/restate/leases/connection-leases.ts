@@ -21,7 +21,15 @@ import type {
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { late, within } from "../../../domain/ports/within.ts";
 import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
-import { type Beat, type LeaseTable, leaseKey, leaseService, tableSchema } from "./wire.ts";
+import { type SeenNodes, viewOf } from "./view.ts";
+import {
+  type Beat,
+  type LeaseTable,
+  leaseKey,
+  leaseService,
+  type NodeFacts,
+  tableSchema,
+} from "./wire.ts";
 
 export interface NodeLeasesOptions {
   /** The name that is shown. */
@@ -31,6 +39,8 @@ export interface NodeLeasesOptions {
   readonly call: IngressCall;
   readonly clock: Clock;
   readonly log: Log;
+  /** What the others show of this node. @default nothing but its name */
+  readonly facts?: () => NodeFacts;
   /** @default those of `limits` */
   readonly times?: LeaseTimes;
 }
@@ -45,6 +55,10 @@ export interface LeaseTimes {
 export interface NodeLeases extends ConnectionLeases {
   /** Names of the nodes that are known to run. */
   nodes(): readonly string[];
+  /** All nodes and leases, as they were heard of last; null: of none was heard yet. */
+  seen(): SeenNodes | null;
+  /** Restate has not answered since, and why; null: it answers. */
+  failing(): { readonly since: Millis; readonly why: string } | null;
   /** Gives everything back and ends; resolves when the others know, or cannot be reached. */
   close(): Promise<void>;
 }
@@ -66,6 +80,9 @@ interface Moment {
   readonly wall: Millis;
 }
 
+/** A node that has left out more is shown as silent. */
+const silentBeats = 3;
+
 const defaultTimes: LeaseTimes = {
   beatMs: engineLimits.leaseBeatMs,
   validMs: engineLimits.leaseValidMs,
@@ -74,7 +91,7 @@ const defaultTimes: LeaseTimes = {
 
 /** Begins at once. */
 export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
-  const { node, boot, call, clock, log, times = defaultTimes } = options;
+  const { node, boot, call, clock, log, facts, times = defaultTimes } = options;
   const wanted = new Map<string, Wanted>();
   /** Other processes: their last beat, and when it was first seen here. */
   const seen = new Map<string, { beat: number; readonly at: Millis }>();
@@ -83,7 +100,9 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
   let beats = 0;
   /** Before the last answered beat was sent. */
   let renewed: Moment | null = null;
-  let isReachable = true;
+  /** The same, and it stays when the leases are lost. */
+  let answered: Millis = clock.monotonic();
+  let failing: { readonly since: Millis; readonly why: string } | null = null;
   let expiry: TimerHandle | null = null;
   /** Ends the pause of the loop. */
   let wake: (() => void) | null = null;
@@ -182,13 +201,14 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
       const answer = await within(clock, msMax, make);
       if (answer === late) throw new Error(`no answer in ${msMax} ms`);
       const result = read(answer);
-      if (!isReachable) log("info", "lease.working");
-      isReachable = true;
+      if (failing !== null) log("info", "lease.working");
+      failing = null;
       return result;
     } catch (error) {
-      if (isReachable && !stop.signal.aborted)
+      if (failing === null && !stop.signal.aborted)
         log("warn", "lease.unreachable", { error: String(error) });
-      isReachable = false;
+      const why = error instanceof Error ? error.message : String(error);
+      failing = { since: failing?.since ?? clock.now(), why };
       return null;
     }
   }
@@ -216,6 +236,7 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
       live: leaves ? {} : liveNow(),
       leaves,
       lapsed: lapsed().slice(0, engineLimits.leaseNodesMax),
+      facts: facts?.() ?? null,
     };
     const make = (signal: AbortSignal) =>
       call(`${leaseService}/${leaseKey}/beat`, input, { signal });
@@ -225,6 +246,7 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
     // A call that overtook it has been counted instead: this answer says nothing of how long it is valid.
     if (answer !== null && answer.nodes[boot]?.beat === number) {
       renewed = sent;
+      answered = sent.monotonic;
       // This process may have stood still in between.
       if (left() > 0) learn(answer);
     }
@@ -322,13 +344,28 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
       };
     },
     nodes: () => Object.values(table?.nodes ?? {}).flatMap((one) => (one.left ? [] : [one.node])),
+    seen() {
+      if (table === null) return null;
+      const at = now();
+      const wallOf = (monotonic: Millis) => at.wall - (at.monotonic - monotonic);
+      const others = [...seen].map(([other, one]) => [other, wallOf(one.at)] as const);
+      return viewOf({
+        now: at.wall,
+        table,
+        boot,
+        heardAt: new Map([...others, [boot, wallOf(answered)]]),
+        hears: failing === null,
+        silentMs: silentBeats * times.beatMs,
+      });
+    },
+    failing: () => failing,
     async close() {
       stop.abort();
       wake?.();
       await beating;
       for (const one of [...wanted.values()]) lose(one, "this node stops");
       wanted.clear();
-      if (isReachable) await beat(true);
+      if (failing === null) await beat(true);
     },
   };
 }

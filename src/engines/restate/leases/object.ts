@@ -34,6 +34,7 @@ export function leaseObject(sdk: Sdk) {
     version: (await ctx.get<number>("version")) ?? emptyTable.version,
     nodes: (await ctx.get<LeaseTable["nodes"]>("nodes")) ?? emptyTable.nodes,
     leases: (await ctx.get<LeaseTable["leases"]>("leases")) ?? emptyTable.leases,
+    gone: (await ctx.get<LeaseTable["gone"]>("gone")) ?? emptyTable.gone,
   });
 
   return sdk.object({
@@ -48,6 +49,7 @@ export function leaseObject(sdk: Sdk) {
         if (next.version === before.version) return next;
         ctx.set("version", next.version);
         ctx.set("leases", next.leases);
+        ctx.set("gone", next.gone);
         const waiters = (await ctx.get<Waiters>("waiters")) ?? {};
         for (const awakeable of Object.values(waiters)) ctx.resolveAwakeable(awakeable);
         ctx.clear("waiters");

@@ -9,9 +9,10 @@
  * before it sent the beat that was the last to come here. It sent that one before the other saw it, so it has
  * ended before the other can begin.
  */
+import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type { Beat, LeaseTable } from "./wire.ts";
 
-export const emptyTable: LeaseTable = { version: 0, nodes: {}, leases: {} };
+export const emptyTable: LeaseTable = { version: 0, nodes: {}, leases: {}, gone: [] };
 
 /** The table after a beat; the same object for a beat that comes late. */
 export function beaten(table: LeaseTable, beat: Beat): LeaseTable {
@@ -24,7 +25,7 @@ export function beaten(table: LeaseTable, beat: Beat): LeaseTable {
   );
   const nodes = Object.fromEntries([
     ...Object.entries(table.nodes).filter(([boot]) => !gone.has(boot)),
-    [beat.boot, { node: beat.node, beat: beat.beat, left: beat.leaves }],
+    [beat.boot, rowOf(beat)],
   ]);
   const leases = leasesAfter(table.leases, nodes, beat);
   const isSame = gone.size === 0 && known?.left === beat.leaves && Object.keys(leases).length === 0;
@@ -32,7 +33,37 @@ export function beaten(table: LeaseTable, beat: Beat): LeaseTable {
     version: isSame ? table.version : table.version + 1,
     nodes,
     leases: isSame ? table.leases : { ...table.leases, ...leases },
+    gone: isSame ? table.gone : goneAfter(table, nodes, gone, beat),
   };
+}
+
+const rowOf = ({ node, beat, leaves, facts, wants }: Beat): LeaseTable["nodes"][string] => ({
+  node,
+  beat,
+  left: leaves,
+  facts,
+  wants: wants.slice(0, engineLimits.leaseWantsShown),
+});
+
+/** A node that has come back, in another process, is not gone. */
+function goneAfter(
+  { nodes, gone }: LeaseTable,
+  stay: LeaseTable["nodes"],
+  lapsed: ReadonlySet<string>,
+  { node, at, leaves }: Beat,
+): LeaseTable["gone"] {
+  const running = new Set(Object.values(stay).flatMap((row) => (row.left ? [] : [row.node])));
+  const died = [...lapsed].flatMap((boot) => {
+    const row = nodes[boot];
+    // One that has left is listed since it did.
+    return row === undefined || row.left ? [] : [{ node: row.node, at, how: "lapsed" as const }];
+  });
+  const stopped = leaves ? [{ node, at, how: "stopped" as const }] : [];
+  // Of each name the last.
+  const last = new Map([...gone, ...died, ...stopped].map((one) => [one.node, one]));
+  return [...last.values()]
+    .filter((one) => !running.has(one.node))
+    .slice(-engineLimits.leaseGoneKept);
 }
 
 /** The leases that change. */
@@ -47,7 +78,7 @@ function leasesAfter(
     if (lease.boot === null) continue;
     const isKept =
       nodes[lease.boot]?.left === false && (lease.boot !== boot || wanted.has(account));
-    if (!isKept) next[account] = { ...lease, boot: null, live: null };
+    if (!isKept) next[account] = { ...lease, boot: null, since: at, live: null };
     else if (lease.boot === boot && lease.live !== (live[account] ?? null))
       next[account] = { ...lease, live: live[account] ?? null };
   }

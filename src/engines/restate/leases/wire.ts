@@ -16,6 +16,22 @@ const count = z.number().int().min(0);
 const account = z.string().min(1).max(512);
 const author = z.string().max(512);
 
+/** What a process of a node says of itself, to be shown: nothing is decided by it. */
+export const factsSchema = z.object({
+  version: z.string().max(64),
+  /** Where its pages are; null: it does not know. */
+  address: z.string().max(512).nullable(),
+  startedAt: z.number(),
+  /** It takes no more conversations. */
+  stops: z.boolean(),
+  /** Conversations that are active there, and turns that run. */
+  conversations: count,
+  turns: count,
+  /** Its copy of all conversations: how many are missing in it, and since when any is. Null: it keeps none. */
+  copy: z.object({ behind: count, since: z.number().nullable() }).nullable(),
+});
+export type NodeFacts = z.infer<typeof factsSchema>;
+
 export const beatSchema = z.object({
   /** One process of a node: another one with the same name is another holder. */
   boot: id,
@@ -33,6 +49,8 @@ export const beatSchema = z.object({
   leaves: z.boolean(),
   /** Processes that the caller has watched for `leaseLapseMs` without a new beat. */
   lapsed: z.array(z.object({ boot: id, beat: count })).max(engineLimits.leaseNodesMax),
+  /** Null: a node of an older version. */
+  facts: factsSchema.nullable().default(null),
 });
 export type Beat = z.infer<typeof beatSchema>;
 
@@ -40,7 +58,21 @@ export const tableSchema = z.object({
   /** Grows when a lease or the set of processes changes. */
   version: count,
   /** By boot. */
-  nodes: z.record(z.string(), z.object({ node: z.string(), beat: count, left: z.boolean() })),
+  nodes: z.record(
+    z.string(),
+    z.object({
+      node: z.string(),
+      beat: count,
+      left: z.boolean(),
+      facts: factsSchema.nullable().default(null),
+      /** Accounts that it wants, the first of them. */
+      wants: z.array(z.string()).default([]),
+    }),
+  ),
+  /** Nodes that are gone and have not come back, the oldest first, with the time as another node says it. */
+  gone: z
+    .array(z.object({ node: z.string(), at: z.number(), how: z.enum(["stopped", "lapsed"]) }))
+    .default([]),
   /** By account. `boot`: null, it is free. The row stays, for its epoch. */
   leases: z.record(
     z.string(),
@@ -48,6 +80,7 @@ export const tableSchema = z.object({
       epoch: count,
       boot: z.string().nullable(),
       node: z.string(),
+      /** When `boot` got it, or gave it up. */
       since: z.number(),
       /** As the holder says it; null: it is not connected. */
       live: author.nullable().default(null),

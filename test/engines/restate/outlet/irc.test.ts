@@ -3,6 +3,8 @@
  * in order and frozen while people ask in rooms that are active on any node. Every question is answered once; an
  * answer that comes twice is marked as in doubt.
  */
+import { hostname } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missingPackages } from "../../../support/irc/ircd.ts";
 import { IrcNodes } from "../../../support/restate/irc-nodes.ts";
@@ -31,6 +33,41 @@ describe.skipIf(!isPossible)("an account that may connect once, on three nodes",
     await world.answered();
   });
 
+  const nameOf = ({ name }: IrcNodes["nodes"][number]) => `${hostname()}${name}`;
+  /** Who has the connection as a node shows it, and the state of each node by its name. */
+  const shownBy = async (node: IrcNodes["nodes"][number]) => {
+    const { connections, nodes } = await world.engine(node);
+    const [{ holder = null, waiting = [], live = false } = {}] = connections;
+    return { holder, live, waiting, nodes: nodes.map((one) => `${one.node} ${one.state}`).sort() };
+  };
+  const soon = (read: () => unknown) => expect.poll(read, { timeout: 60_000, interval: 100 });
+
+  test("any of them shows all nodes, who has the connection and who waits: API, status, doctor", async () => {
+    const holder = await world.holder();
+    const waiting = others(holder).map(nameOf).sort();
+    const running = world.nodes.map((node) => `${nameOf(node)} running`).sort();
+    for (const node of world.nodes)
+      await soon(() => shownBy(node)).toEqual({
+        holder: nameOf(holder),
+        live: true,
+        waiting,
+        nodes: running,
+      });
+    const [other] = others(holder) as [IrcNodes["nodes"][number]];
+    const status = await world.run(other, "status");
+    expect(status).toContain(`${nameOf(holder)}, since`);
+    expect(status).toContain(`${nameOf(other)} (this one), since`);
+    expect(status.replaceAll(/\s+/gu, " ")).toContain(`elsewhere; ${nameOf(holder)} has it since`);
+    const config = ["--config", join(other.folder, "earshot.json5")];
+    const found = JSON.parse(await world.run(other, "doctor", ...config, "--json"));
+    const engine = (found as { check: string; state: string; says: string }[]).filter(
+      ({ check }) => check === "engine",
+    );
+    expect(engine.map(({ state }) => state)).toEqual(["ok", "ok", "ok"]);
+    expect(engine[1]?.says).toMatch(/^3 nodes run: /u);
+    expect(engine[2]?.says).toBe(`irc:default: ${nameOf(holder)} has it, and is connected`);
+  });
+
   test("after SIGKILL of the one that has it another one answers (bench leases measures how soon)", async () => {
     for (let round = 0; round < rounds(1, 2); round += 1) {
       const holder = await world.holder();
@@ -38,12 +75,17 @@ describe.skipIf(!isPossible)("an account that may connect once, on three nodes",
       const from = performance.now();
       await world.end(holder, "SIGKILL");
       await world.ask(6);
-      await world.holder(others(holder));
+      const next = await world.holder(others(holder));
       const ms = performance.now() - from;
+      for (const node of others(holder)) {
+        await soon(async () => (await shownBy(node)).holder).toBe(nameOf(next));
+        expect((await shownBy(node)).nodes).toContain(`${nameOf(holder)} gone`);
+      }
       await world.ask(3);
       await world.answered();
       console.log(`connected ${Math.round(ms)} ms after SIGKILL`);
       await world.start(holder);
+      await soon(async () => (await shownBy(next)).nodes).toContain(`${nameOf(holder)} running`);
     }
   });
 
