@@ -63,6 +63,8 @@ export interface Journal {
    * process owns the database.
    */
   synced(): Promise<void>;
+  /** Begins to sync what is written so far, for somebody who will soon wait for `synced`. */
+  syncAhead(): void;
   /**
    * Whether something may be done outside, looked up in the store at each call: not when another process owns the
    * database, which also counts as a failure of the store, and not once the journal has stopped. A process that
@@ -243,7 +245,9 @@ export function createJournal(ports: JournalPorts): Journal {
         for (const { job } of waiting) job.failed(error);
       },
     });
-    void sync();
+    // The hosts first: to begin a sync wakes another thread, and the hosts can work meanwhile.
+    if (entries.length > 0) ports.scheduler.soon(() => void sync());
+    else void sync();
   }
 
   /** Syncs until nobody waits for it. */
@@ -268,9 +272,13 @@ export function createJournal(ports: JournalPorts): Journal {
     if (store.syncsItself || idleTimer !== null || written.length > 0 || stopped) return;
     idleTimer = clock.setTimer(clock.now() + idleSyncMs, () => {
       idleTimer = null;
-      written.push({ done: () => undefined, failed: () => undefined });
-      void sync();
+      syncForNobody();
     });
+  }
+
+  function syncForNobody(): void {
+    written.push({ done: () => undefined, failed: () => undefined });
+    void sync();
   }
 
   function fail(jobs: readonly Job[], error: EarshotError): void {
@@ -333,6 +341,9 @@ export function createJournal(ports: JournalPorts): Journal {
         written.push({ done: last, failed });
         void sync();
       }),
+    syncAhead() {
+      if (!store.syncsItself && !stopped) syncForNobody();
+    },
     mayAct,
     failing: () => failure,
     onceFailing(call) {

@@ -35,7 +35,10 @@ export function assembleTurns(ports: RuntimePorts, own: TurnParts): TurnStarter 
     supervisor: () => parts().supervisor,
     composer: () => composing(ports, own, extensions),
     approvals: () => parts().approvals,
-    synced: () => parts().journal.synced(),
+    journal: {
+      synced: () => parts().journal.synced(),
+      syncAhead: () => parts().journal.syncAhead(),
+    },
     sent: () => parts().sent,
     prompts: ports.prompts === true,
     waiting: () => parts().media.waiting() + parts().compaction.waiting(),

@@ -21,7 +21,7 @@ export interface TurnStarterPorts extends SteeringPorts {
   readonly composer: () => ComposerPorts;
   readonly approvals: () => Pick<Approvals, "opened">;
   readonly events: Pick<RuntimeEvents, "emit">;
-  readonly synced: Journal["synced"];
+  readonly journal: Pick<Journal, "synced" | "syncAhead">;
   readonly sent: () => Pick<SentPrompts, "composed">;
   /** Whether prompts are lines of the event stream. */
   readonly prompts: boolean;
@@ -71,13 +71,15 @@ export function createTurnStarter(ports: TurnStarterPorts): TurnStarter {
     const done = () => {
       if (preparing.get(turnId) === stop) preparing.delete(turnId);
     };
+    // Composing and the disk take about as long as each other.
+    ports.journal.syncAhead();
     try {
       const request = await composed;
       if (request !== null) {
         ports.sent().composed(request, effect);
         noteComposed(request, effect, step);
         // An agent may act: what has led to its call is durable before.
-        await ports.synced();
+        await ports.journal.synced();
       }
       done();
       if (stop.signal.aborted) fail(effect, step, "aborted", "aborted before it started");
