@@ -4,7 +4,7 @@
  * EARSHOT_CRASH_AT the process kills itself at the n-th passing of a named point, with
  * EARSHOT_CRASH_WORKERS its conversations live in worker threads, with EARSHOT_CRASH_RELAY
  * several agents share each room and answer one after the other, and with EARSHOT_CRASH_ENGINE (a
- * config section) it is a node of an engine.
+ * config section) it is a node of an engine. The text in EARSHOT_CRASH_POISON kills it when a conversation steps it.
  */
 
 import { join } from "node:path";
@@ -99,6 +99,13 @@ const ports: RuntimePorts = {
 const { log, events, ids } = ports;
 const isNode = config.engine.kind !== "pool";
 const mirror = isNode ? openMirrorStore(join(folder, "mirror.db")) : null;
+const poison = process.env.EARSHOT_CRASH_POISON;
+if (poison !== undefined)
+  events.add({
+    decided(_conv, _key, { message }) {
+      if (message.text === poison) process.kill(process.pid, "SIGKILL");
+    },
+  });
 const engine = createEngine({
   clock,
   log,

@@ -10,6 +10,8 @@ export interface StartGate {
   pass(entries: readonly HostEntry[]): void;
   /** Dispatches the old ones, then those that waited, then passes everything on. */
   open(old: readonly HostEntry[]): void;
+  /** Events that it holds back. */
+  waiting(): number;
 }
 
 /** A closed start gate in front of the supervisor, which is created later. */
@@ -25,5 +27,6 @@ export function createStartGate(supervisor: () => Pick<Supervisor, "dispatch">):
       held = null;
       if (waiting.length > 0) supervisor().dispatch(waiting);
     },
+    waiting: () => held?.length ?? 0,
   };
 }

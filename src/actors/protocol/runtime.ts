@@ -130,6 +130,14 @@ export interface RuntimePorts {
   readonly access?: () => AccessStore;
   /** Turn slots that several runtimes share. @default its own */
   readonly slots?: NodeSlots;
+  /**
+   * `now`: what ran before may have ended with its process, so events are stepped one at a time. `alone` does this
+   * while no other runtime of the process does.
+   */
+  readonly careful?: {
+    readonly now: boolean;
+    readonly alone: (step: () => Promise<void>) => Promise<void>;
+  };
   /** Reports everything that happens, once, in order. */
   readonly events: RuntimeEvents;
   /** 0: everything in-process. */

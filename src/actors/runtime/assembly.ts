@@ -19,6 +19,7 @@ import { createWaiters } from "../effects/decision-waiters.ts";
 import { createEffects } from "../effects/effect-executor.ts";
 import { hookListener } from "../effects/hook-listener.ts";
 import { forSiblings } from "../ingress/sibling-agents.ts";
+import { createCarefulStart, readStepping, type Stepping } from "../journal/careful-start.ts";
 import { createCheckpointer } from "../journal/checkpointer.ts";
 import { type Configs, openConfigs } from "../journal/config-versions.ts";
 import { createDeadlines } from "../journal/deadlines.ts";
@@ -72,7 +73,8 @@ export async function createParts(ports: RuntimePorts): Promise<Parts> {
   await store.commit([...(pending === null ? [] : [pending]), start, ...back]);
   const lastSeq = await store.lastSeq();
   const [accessEntries, quarantined] = [await store.access(), await readQuarantine(store)];
-  const found = { boot, lastSeq, configs, accessEntries, quarantined };
+  const stepping = await readStepping(store);
+  const found = { boot, lastSeq, configs, accessEntries, quarantined, stepping };
   return new Assembly(ports, found).parts;
 }
 
@@ -85,6 +87,7 @@ interface Found {
   readonly configs: Configs;
   readonly accessEntries: readonly AccessRow[];
   readonly quarantined: readonly QuarantinedEvent[];
+  readonly stepping: Stepping | null;
 }
 
 class Assembly {
@@ -96,7 +99,18 @@ class Assembly {
     const { boot, lastSeq, configs, accessEntries, quarantined } = found;
     this.#ports = ports;
     const { store, directory, clock, log, scheduler = eventLoop } = ports;
-    const startGate = createStartGate(() => this.parts.supervisor);
+    const stepper = () => this.parts.supervisor;
+    const startGate =
+      ports.careful?.now === true || found.stepping !== null
+        ? createCarefulStart({
+            supervisor: stepper,
+            alone: ports.careful?.alone ?? ((step) => step()),
+            synced: () => this.parts.journal.synced(),
+            keep: (writes) => this.parts.journal.keep(writes),
+            quarantine: (culprit) => this.#quarantine(culprit),
+            before: found.stepping,
+          })
+        : createStartGate(stepper);
     const { events } = ports;
     const own = createJournal({
       clock,

@@ -143,7 +143,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   function underway(): number {
     const { turns, heartbeats, schedules } = opened();
     const arriving = ingress === null ? 0 : ingress.pending() - ingress.reading();
-    return turns.preparing() + heartbeats.looking() + schedules.busy() + arriving;
+    const held = opened().startGate.waiting();
+    return held + turns.preparing() + heartbeats.looking() + schedules.busy() + arriving;
   }
 
   /** Waits until nothing runs or is sent any more, at most `drainMs`; false: something does. */

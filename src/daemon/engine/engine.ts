@@ -29,6 +29,7 @@ import type {
   MirrorStore,
   Store,
 } from "../../domain/ports/index.ts";
+import { within } from "../../domain/ports/within.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import { ingressCaller } from "../../engines/restate/calls/ingress-call.ts";
 import { createServerWatch } from "../../engines/restate/calls/server-watch.ts";
@@ -182,6 +183,13 @@ function restateEngine(ports: EnginePorts): Engine {
   /** Of all that is active here, by the config that is the newest. */
   let slots: NodeSlots | null = null;
   let latest = config();
+  /** Steps that may end the process: one at a time, for at most so long. */
+  let lastStep: Promise<unknown> = Promise.resolve();
+  const alone = (step: () => Promise<void>) => {
+    const turn = lastStep.then(async () => void (await within(clock, carefulMsMax, step())));
+    lastStep = turn.catch(() => undefined);
+    return turn;
+  };
   let node: RestateNode | null = null;
 
   /** Reports a line to the other nodes, but of a text that grows: they show it when it is stored. */
@@ -230,7 +238,7 @@ function restateEngine(ports: EnginePorts): Engine {
         open: openKeptStore,
         rows,
         numbers: createNodeNumbers({ clock, call }),
-        create(key, own) {
+        create(key, own, isAgain) {
           const { conv } = conversationOf(key);
           slots ??= createNodeSlots(slotLimits(() => latest, ports.runtime().workers));
           const runtime = createRuntime({
@@ -241,6 +249,7 @@ function restateEngine(ports: EnginePorts): Engine {
             reads: undefined,
             workers: 0,
             slots,
+            careful: { now: isAgain, alone },
             housekeeping: false,
             wakes: false,
             heartbeats: (one) => one === key,
@@ -311,6 +320,9 @@ function restateEngine(ports: EnginePorts): Engine {
     },
   };
 }
+
+/** A conversation that was cut off in its step holds the others up for no longer, ms. */
+const carefulMsMax = 5_000;
 
 const trimmed = (url: string) => url.replace(/\/$/u, "");
 

@@ -34,10 +34,14 @@ export interface ActivationPorts {
   readonly rows: ActiveRows;
   /** Numbers of rows that no other node gives. */
   readonly numbers: NodeNumbers;
-  /** Creates the runtime of a conversation. It must still be started. */
+  /**
+   * Creates the runtime of a conversation. It must still be started. `isAgain`: a node before this one may have died
+   * of what it does.
+   */
   readonly create: (
     key: string,
     own: Pick<RuntimePorts, "store" | "clock" | "log" | "numbers">,
+    isAgain: boolean,
   ) => ActiveRuntime;
 }
 
@@ -79,9 +83,11 @@ export interface Activation {
 
 const defaultTimes = { lookMs: engineLimits.lookMs, restMs: engineLimits.restMs };
 
+/** @param isAgain a node before this one may have died of what it does */
 export function activate(
   key: string,
   rows: readonly KeptRow[],
+  isAgain: boolean,
   ports: ActivationPorts,
 ): Activation {
   const { clock, times = defaultTimes } = ports;
@@ -147,7 +153,8 @@ export function activate(
     changed.clear();
     return rows;
   }
-  const runtime = ports.create(key, { store, clock: own, log, numbers: ports.numbers });
+  const { numbers } = ports;
+  const runtime = ports.create(key, { store, clock: own, log, numbers }, isAgain);
 
   /** What was taken before has been delivered. */
   let delivered: Promise<void> = Promise.resolve();

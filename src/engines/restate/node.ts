@@ -77,10 +77,10 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
   const active = new Set<Activation>();
   const ends = new Set<Promise<void>>();
   let isClosing = false;
-  const activateHere: ObjectPorts["activate"] = (key, rows) => {
+  const activateHere: ObjectPorts["activate"] = (key, rows, isAgain) => {
     if (isClosing)
       throw new EarshotError("EAR_STATE_LOCKED", `Cannot begin ${key}: this node stops.`);
-    const activation = activate(key, rows, options);
+    const activation = activate(key, rows, isAgain, options);
     active.add(activation);
     return {
       ...activation,

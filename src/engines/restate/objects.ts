@@ -32,8 +32,8 @@ import {
 
 export interface ObjectPorts {
   readonly clock: Pick<Clock, "now">;
-  /** Makes a conversation active on this node. */
-  readonly activate: (key: string, rows: readonly KeptRow[]) => Activation;
+  /** Makes a conversation active on this node. `isAgain`: another attempt of the same call ended before. */
+  readonly activate: (key: string, rows: readonly KeptRow[], isAgain: boolean) => Activation;
   /** Gets what becomes of the rows of those. */
   readonly rows: ActiveRows;
   /** Resolves when rows of a conversation may be numbered here that has rows up to this number. */
@@ -114,6 +114,7 @@ class Run {
   #revision: number;
   /** Rows were stored in this call. */
   hasStored = false;
+  isAgain = false;
 
   constructor(ctx: ObjectContext, ports: ObjectPorts, kept: KeptState, revision: number) {
     this.#ctx = ctx;
@@ -140,7 +141,7 @@ class Run {
     if (this.#activation === null) {
       const { key } = this.#ctx;
       const rows = this.#kept.rows();
-      this.#activation = this.#ports.activate(key, rows);
+      this.#activation = this.#ports.activate(key, rows, this.isAgain);
       // Another node has stored rows in this call.
       this.#ports.rows.began(key, rows, this.#revision, this.hasStored);
       const offered = this.#waiting.splice(0);
@@ -208,7 +209,10 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
           return { waking: promise };
         };
         const next = () => ctx.run<Work>("work", () => run.work());
+        const attempt = crypto.randomUUID();
+        const begun = ctx.run("attempt", () => attempt);
         let { waking } = await more();
+        run.isAgain = (await begun) !== attempt;
         let working = next();
         for (;;) {
           const work = await sdk.RestatePromise.race<[typeof working, typeof waking]>([

@@ -113,6 +113,13 @@ export class NodesWorld {
     });
   }
 
+  /** Starts the nodes that have ended; resolves to how many there were. */
+  async revive(): Promise<number> {
+    const ended = [...this.#nodes.keys()].filter((node) => !alive(this.#nodes[node] as Node));
+    await Promise.all(ended.map((node) => this.start(node)));
+    return ended.length;
+  }
+
   /** Says new things, each to any node, with a pause of half of `pauseMs` between two on average. */
   async traffic(count: number, pauseMs = 10): Promise<void> {
     this.redeliver();

@@ -1,0 +1,97 @@
+/**
+ * Events one at a time
+ * ====================
+ * Where a conversation is given to another process when one dies, nobody is left who knows which event killed it.
+ * So after such an end it is durable which event is stepped next, before it is; one that was being stepped when
+ * process after process ended is quarantined, and the conversation goes on without it.
+ */
+import { limits } from "../../domain/limits.ts";
+import type { MetaWrite, Store } from "../../domain/ports/index.ts";
+import { triesOf } from "../protocol/event-codec.ts";
+import type { HostEntry } from "../protocol/host-protocol.ts";
+import type { Supervisor } from "../protocol/supervisor.ts";
+import type { Culprit } from "./quarantine.ts";
+import type { StartGate } from "./start-gate.ts";
+
+/** The event that was stepped last. */
+export interface Stepping {
+  readonly seq: number;
+  /** How many processes had ended at it by then. */
+  readonly deaths: number;
+}
+
+export interface CarefulPorts {
+  readonly supervisor: () => Pick<Supervisor, "dispatch" | "settled">;
+  /** Does this while no other conversation of the process does: an end has one cause. */
+  readonly alone: (step: () => Promise<void>) => Promise<void>;
+  /** Resolves when everything written is durable. */
+  readonly synced: () => Promise<void>;
+  /** Resolves when it is durable. */
+  readonly keep: (writes: readonly MetaWrite[]) => Promise<void>;
+  readonly quarantine: (culprit: Culprit & { readonly key: string }) => Promise<void>;
+  /** What the process before this one stepped last; null: it is not known. */
+  readonly before: Stepping | null;
+}
+
+const name = "stepping";
+/** The first process that ended was not watched: nobody knew yet that it would. */
+const watchedDeathsMax = limits.poisonDeathsMax - 1;
+
+/** Null: no event was being stepped when the process before this one ended, or it is not known. */
+export async function readStepping(
+  store: Pick<Store, "meta" | "events">,
+): Promise<Stepping | null> {
+  const value = await store.meta(name);
+  if (value === null) return null;
+  const stepping = JSON.parse(value) as Stepping;
+  const [row] = await store.events([stepping.seq]);
+  return row?.code === null ? stepping : null;
+}
+
+/** A start gate that is closed at first, as `createStartGate`. */
+export function createCarefulStart(ports: CarefulPorts): StartGate {
+  const { supervisor, keep, quarantine, before } = ports;
+  let isOpen = false;
+  let isStepping = false;
+  const queue: HostEntry[] = [];
+
+  async function step(entry: HostEntry): Promise<void> {
+    const { conv, key, seq, event } = entry;
+    const deaths = before?.seq === seq ? before.deaths + 1 : 0;
+    // One that was in quarantine before has a single chance.
+    if (deaths >= (triesOf(event) > 0 ? 1 : watchedDeathsMax)) {
+      const error = `${deaths + 1} processes ended while they applied it`;
+      return quarantine({ conv, key, seq, error });
+    }
+    await ports.alone(async () => {
+      await keep([{ kind: "meta", name, value: JSON.stringify({ seq, deaths }) }]);
+      supervisor().dispatch([entry]);
+      await supervisor().settled();
+      await ports.synced();
+    });
+  }
+
+  async function stepOn(): Promise<void> {
+    if (isStepping || !isOpen) return;
+    isStepping = true;
+    try {
+      for (let entry = queue.shift(); entry !== undefined; entry = queue.shift()) await step(entry);
+    } finally {
+      isStepping = false;
+    }
+  }
+
+  return {
+    pass(entries) {
+      queue.push(...entries);
+      // It rejects only once the journal has stopped: the next process has the events.
+      stepOn().catch(() => undefined);
+    },
+    open(old) {
+      queue.unshift(...old);
+      isOpen = true;
+      stepOn().catch(() => undefined);
+    },
+    waiting: () => queue.length + (isStepping ? 1 : 0),
+  };
+}
