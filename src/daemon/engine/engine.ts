@@ -37,9 +37,10 @@ import { createNodeMirror } from "../../engines/restate/feed/node-mirror.ts";
 import { revisionReader } from "../../engines/restate/feed/stored-revisions.ts";
 import { createInbox } from "../../engines/restate/inbox.ts";
 import type { NodeFacts } from "../../engines/restate/leases/wire.ts";
-import { openNode, type RestateNode, registerNodes } from "../../engines/restate/node.ts";
+import { openNode, type RestateNode } from "../../engines/restate/node.ts";
 import { createNodeNumbers } from "../../engines/restate/numbers/node-numbers.ts";
 import { createOrders, type Orders } from "../../engines/restate/orders.ts";
+import { registerNodes } from "../../engines/restate/registration.ts";
 import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
 import { createVerdicts } from "../../engines/restate/verdicts.ts";
 import { createWaker } from "../../engines/restate/waking.ts";
@@ -235,6 +236,7 @@ function restateEngine(ports: EnginePorts): Engine {
         host,
         port,
         identityKeys,
+        retentionMs: () => latest.messages.dedupe.retentionMs,
         open: openKeptStore,
         rows,
         numbers: createNodeNumbers({ clock, call }),

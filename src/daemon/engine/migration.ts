@@ -16,7 +16,8 @@ import { EarshotError } from "../../domain/errors.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import { untold } from "../../engines/restate/feed/node-mirror.ts";
 import { type Filled, fillConversation } from "../../engines/restate/filling.ts";
-import { openNode, registerNodes } from "../../engines/restate/node.ts";
+import { openNode } from "../../engines/restate/node.ts";
+import { registerNodes } from "../../engines/restate/registration.ts";
 
 export interface Moved {
   readonly key: string;
@@ -41,6 +42,8 @@ export async function migrateToRestate(
     host,
     port,
     identityKeys,
+    // None of them is active here.
+    retentionMs: () => Number.POSITIVE_INFINITY,
     open: openKeptStore,
     rows: untold,
     numbers: {

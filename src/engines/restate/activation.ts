@@ -28,6 +28,8 @@ export interface ActivationPorts {
   readonly log: Log;
   /** ms; `lookMs` is how often it is looked at. @default those of `limits` */
   readonly times?: { readonly lookMs: Millis; readonly restMs: Millis };
+  /** How long rows are kept that records cover, ms. */
+  readonly retentionMs: () => Millis;
   /** Opens a store with these rows, which numbers those that come. */
   readonly open: (rows: readonly KeptRow[], numbers: Numbers) => KeptStore;
   /** Gets what becomes of its rows. */
@@ -63,6 +65,8 @@ export interface Work {
   readonly heard?: number;
   /** When it must be active again, ms since the epoch; null: when somebody speaks. */
   readonly dueAt: Millis | null;
+  /** When rows that it has are too old, ms since the epoch. Absent or null: it has none. */
+  readonly pruneAt?: Millis | null;
 }
 
 export interface Activation {
@@ -81,6 +85,8 @@ export interface Activation {
   end(): Promise<void>;
 }
 
+/** Rows that are deleted in one transaction. */
+const pruneSlice = 1_000;
 const defaultTimes = { lookMs: engineLimits.lookMs, restMs: engineLimits.restMs };
 
 /** @param isAgain a node before this one may have died of what it does */
@@ -105,7 +111,7 @@ export function activate(
   /** Those that wait for rows to be stored, and those whose rows are being stored. */
   let waiting: { readonly done: () => void; readonly failed: (error: unknown) => void }[] = [];
   let storing: typeof waiting = [];
-  let rested: Pick<Work, "dueAt"> | null = null;
+  let rested: Pick<Work, "dueAt" | "pruneAt"> | null = null;
   let look: (() => void) | null = null;
   /** Rows that have changed since the last `next`, by table and name. */
   const changed = new Map<string, KeptRow>();
@@ -192,13 +198,25 @@ export function activate(
     if (now - since < times.restMs) return watch(since);
     await runtime.passivateAll();
     await runtime.settled();
+    const pruneAt = await prune();
     const before = changes;
     const at = await dueAt();
     if ((await isQuiet()) && before === changes) {
-      rested = { dueAt: at };
+      rested = { dueAt: at, pruneAt };
       look?.();
     }
     watch();
+  }
+
+  /** Deletes rows that are too old. Resolves to when those that are left will be; null: there are none. */
+  async function prune(): Promise<Millis | null> {
+    const now = clock.now();
+    const before = now - ports.retentionMs();
+    while ((await kept.prune(before, pruneSlice)) === pruneSlice);
+    noteChanges();
+    const [row] = await kept.scan(0, 1);
+    const [sent] = await kept.outboxByState(["sent", "dead", "expired"], 1);
+    return row === undefined && sent === undefined ? null : now + ports.retentionMs();
   }
 
   async function isQuiet(): Promise<boolean> {

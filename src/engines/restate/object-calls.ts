@@ -33,6 +33,8 @@ export const options = {
     maxAttempts: engineLimits.attemptsMax,
   },
   journalRetention: 0,
+  // Restate gives a key to each call from outside, and would keep its answer for a day.
+  idempotencyRetention: 0,
 } as const;
 
 export const jsonOf = (sdk: Sdk) => sdk.serde.json as Serde<unknown>;

@@ -83,7 +83,7 @@ async function fill(sdk: Sdk, ctx: ObjectContext, given: Fill, clock: Pick<Clock
   ctx.clear(fillingKey);
   announce(sdk, ctx, revision);
   if (called) callConversation(sdk, ctx, ctx.key);
-  else await alarm(sdk, ctx, dueAt, clock);
+  else await alarm(sdk, ctx, "alarm", dueAt, clock);
 }
 
 /** How often rows of a conversation were stored. */
@@ -114,7 +114,10 @@ class Run {
   #revision: number;
   /** Rows were stored in this call. */
   hasStored = false;
-  isAgain = false;
+  /** That somebody works on it is stored. */
+  #isMarked = false;
+  /** Another attempt has worked on it, and ended: it may have died of that. */
+  #isAgain = false;
 
   constructor(ctx: ObjectContext, ports: ObjectPorts, kept: KeptState, revision: number) {
     this.#ctx = ctx;
@@ -138,10 +141,15 @@ class Run {
   async work(): Promise<Work> {
     await this.#ports.ready;
     await this.#ports.numbered(this.#kept.last);
+    if (!this.#isMarked) {
+      // What the journal of a call begins with stays as older versions have it: they may go on with it, and began it.
+      this.#isMarked = true;
+      return { changes: [], rests: false, dueAt: null, heard: this.#taken };
+    }
     if (this.#activation === null) {
       const { key } = this.#ctx;
       const rows = this.#kept.rows();
-      this.#activation = this.#ports.activate(key, rows, this.isAgain);
+      this.#activation = this.#ports.activate(key, rows, this.#isAgain);
       // Another node has stored rows in this call.
       this.#ports.rows.began(key, rows, this.#revision, this.hasStored);
       const offered = this.#waiting.splice(0);
@@ -152,6 +160,8 @@ class Run {
 
   /** A piece of work is stored; it may have been done by another node. */
   stored({ changes }: Work): void {
+    if (!this.#isMarked) this.#isAgain = true;
+    this.#isMarked = true;
     for (const [key, rows] of this.#kept.apply(changes))
       if (rows === null) this.#ctx.clear(key);
       else this.#ctx.set(key, rows);
@@ -209,10 +219,7 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
           return { waking: promise };
         };
         const next = () => ctx.run<Work>("work", () => run.work());
-        const attempt = crypto.randomUUID();
-        const begun = ctx.run("attempt", () => attempt);
         let { waking } = await more();
-        run.isAgain = (await begun) !== attempt;
         let working = next();
         for (;;) {
           const work = await sdk.RestatePromise.race<[typeof working, typeof waking]>([
@@ -227,8 +234,9 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
           if (run.isOver(work)) {
             const left = await taking(ctx, null);
             if (left.length === 0) {
-              await alarm(sdk, ctx, work.dueAt, ports.clock);
+              await alarm(sdk, ctx, "alarm", work.dueAt, ports.clock);
               if (run.hasStored) announce(sdk, ctx, run.revision);
+              await alarm(sdk, ctx, "pruning", work.pruneAt ?? null, ports.clock);
               return run.end();
             }
             run.take(left);
@@ -291,17 +299,21 @@ export function conversationObject(sdk: Sdk, ports: ObjectPorts) {
   });
 }
 
-/** Makes a call come when the conversation must be active again. One that comes earlier finds nothing due. */
+/**
+ * Makes a call come when the conversation must be active again. One that comes earlier finds nothing due. `name`: of
+ * the state that has when the next one comes; what is far away has its own, or each near one would add another.
+ */
 async function alarm(
   sdk: Sdk,
   ctx: ObjectContext,
+  name: "alarm" | "pruning",
   dueAt: Work["dueAt"],
   clock: ObjectPorts["clock"],
 ): Promise<void> {
-  const set = await ctx.get<number>("alarm");
+  const set = await ctx.get<number>(name);
   if (dueAt === null) return;
   const now = await ctx.run("now", () => clock.now());
   if (set !== null && set > now && set <= dueAt) return;
-  ctx.set("alarm", dueAt);
+  ctx.set(name, dueAt);
   callConversation(sdk, ctx, ctx.key, Math.max(1, dueAt - now));
 }

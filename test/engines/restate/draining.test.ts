@@ -30,9 +30,10 @@ function busyRuntime(clock: Clock, stopped: number[]): ActiveRuntime {
 test("one that is cut off while it finishes has ended when its time is over", async () => {
   const stopped: number[] = [];
   let last = 1_000_000;
-  const activation = activate(groupKey("drains"), [], {
+  const activation = activate(groupKey("drains"), [], false, {
     clock: createSystemClock(),
     log: () => undefined,
+    retentionMs: () => 86_400_000,
     open: openKeptStore,
     rows: untold,
     numbers: {

@@ -21,6 +21,7 @@ export const openTestNode = (options: Partial<NodeOptions> = {}): Promise<Restat
   openNode({
     clock: createSystemClock(),
     log: () => undefined,
+    retentionMs: () => 86_400_000,
     open: openKeptStore,
     rows: untold,
     numbers: ownNumbers(options.clock ?? createSystemClock()),
@@ -59,7 +60,7 @@ export async function openTalkingNode(
     waitMs = debounceMs,
     afterMs = 0,
   }: { readonly waitMs?: number; readonly afterMs?: number } = {},
-  parts: Pick<Partial<NodeOptions>, "rows" | "numbers"> = {},
+  parts: Pick<Partial<NodeOptions>, "rows" | "numbers" | "retentionMs"> = {},
 ): Promise<TalkingNode> {
   const clock = createSystemClock();
   let turns = 0;

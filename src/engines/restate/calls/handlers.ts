@@ -1,5 +1,6 @@
 /** What the handlers of all virtual objects have in common. */
 import type { ZodType } from "zod";
+import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 
 /** Restate's SDK: its caller has loaded it, as it is an optional package. */
@@ -22,11 +23,21 @@ export function parsed<Output>(sdk: Sdk, schema: ZodType<Output>, input: unknown
   throw refusal(sdk, `${first?.path.map(String).join(".") || "its input"}: ${first?.message}`);
 }
 
-/** Options of an object whose calls are short. */
+/**
+ * Options of an object whose calls are short. One that no node answers is made until one does: after 70 attempts, a
+ * minute, Restate would leave it until somebody resumes it, and with it all that wait behind it.
+ */
 export const shortCalls = {
-  retryPolicy: { initialInterval: 50, exponentiationFactor: 2, maxInterval: 1_000 },
+  retryPolicy: {
+    initialInterval: 50,
+    exponentiationFactor: 2,
+    maxInterval: 1_000,
+    maxAttempts: engineLimits.attemptsMax,
+  },
   // A node that stands still in the middle of a call must not keep the object from the others.
   inactivityTimeout: 1_000,
   abortTimeout: 2_000,
   journalRetention: 0,
+  // Restate gives a key to each call from outside, and would keep its answer for a day.
+  idempotencyRetention: 0,
 } as const;
