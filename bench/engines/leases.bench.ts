@@ -6,7 +6,7 @@
 import { rmSync } from "node:fs";
 import { setTimeout as passed } from "node:timers/promises";
 import { engineLimits } from "../../src/domain/ports/engine/engine-limits.ts";
-import { registerNodes } from "../../src/engines/restate/node.ts";
+import { registerNodes } from "../../src/engines/restate/registration.ts";
 import { freePort } from "../../test/support/free-port.ts";
 import { openBalancer } from "../../test/support/restate/balancer.ts";
 import { type LeaseNode, sendsOf, startLeaseNode } from "../../test/support/restate/lease-nodes.ts";

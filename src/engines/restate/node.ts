@@ -164,32 +164,3 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
     },
   };
 }
-
-/**
- * Makes Restate call the nodes at `uri` for every conversation from now on.
- * @param admin base URL of its admin API
- * @throws EarshotError EAR_HTTP_FAILED: it cannot be reached; EAR_HTTP_REFUSED: it cannot use that address.
- */
-export async function registerNodes(admin: string, uri: string): Promise<void> {
-  let answer: Response;
-  try {
-    answer = await fetch(`${admin}/deployments`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ uri, force: true }),
-    });
-  } catch (cause) {
-    throw new EarshotError(
-      "EAR_HTTP_FAILED",
-      `Cannot register with Restate: there is no connection to ${admin}. Is it running?`,
-      { cause },
-    );
-  }
-  const text = await answer.text();
-  if (answer.ok) return;
-  throw new EarshotError(
-    "EAR_HTTP_REFUSED",
-    `Cannot register ${uri} with Restate: it answers ${answer.status} (${text.slice(0, 300)}). ` +
-      "It must reach that address.",
-  );
-}

@@ -8,7 +8,7 @@ import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { ingressCaller } from "../../../src/engines/restate/calls/ingress-call.ts";
 import { createInbox, type Inbox } from "../../../src/engines/restate/inbox.ts";
-import { registerNodes } from "../../../src/engines/restate/node.ts";
+import { registerNodes } from "../../../src/engines/restate/registration.ts";
 import { createVerdicts } from "../../../src/engines/restate/verdicts.ts";
 import { openTalkingNode, type TalkingNode } from "../../support/restate/node.ts";
 import { askObject, called } from "../../support/restate/offers.ts";

@@ -17,7 +17,7 @@ import { sha256 } from "../../../src/adapters/system/digest.ts";
 import type { KeptRow } from "../../../src/domain/ports/index.ts";
 import { hashOfRows } from "../../../src/engines/restate/filling.ts";
 import { createInbox } from "../../../src/engines/restate/inbox.ts";
-import { registerNodes } from "../../../src/engines/restate/node.ts";
+import { registerNodes } from "../../../src/engines/restate/registration.ts";
 import { builtMain } from "../../support/built/files.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { freePort } from "../../support/free-port.ts";

@@ -21,8 +21,8 @@ import {
 } from "../../../src/engines/restate/feed/node-mirror.ts";
 import { revisionReader } from "../../../src/engines/restate/feed/stored-revisions.ts";
 import { createInbox } from "../../../src/engines/restate/inbox.ts";
-import { registerNodes } from "../../../src/engines/restate/node.ts";
 import { createNodeNumbers } from "../../../src/engines/restate/numbers/node-numbers.ts";
+import { registerNodes } from "../../../src/engines/restate/registration.ts";
 import { conversationService } from "../../../src/engines/restate/wire.ts";
 import { freePort } from "../../support/free-port.ts";
 import { type Balancer, openBalancer } from "../../support/restate/balancer.ts";

@@ -11,9 +11,9 @@ import type { Activation, Work } from "../../../src/engines/restate/activation.t
 import { untold } from "../../../src/engines/restate/feed/node-mirror.ts";
 import { createInbox } from "../../../src/engines/restate/inbox.ts";
 import { inboxObject } from "../../../src/engines/restate/inbox-object.ts";
-import { registerNodes } from "../../../src/engines/restate/node.ts";
 import { conversationObject } from "../../../src/engines/restate/objects.ts";
 import { provideResolvers } from "../../../src/engines/restate/polyfill.ts";
+import { registerNodes } from "../../../src/engines/restate/registration.ts";
 import type { Offered } from "../../../src/engines/restate/wire.ts";
 import { called } from "../../support/restate/offers.ts";
 import { haveRestate, type RestateServer, startRestate } from "../../support/restate/server.ts";

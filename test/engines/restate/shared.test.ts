@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { ingressCaller } from "../../../src/engines/restate/calls/ingress-call.ts";
-import { type RestateNode, registerNodes } from "../../../src/engines/restate/node.ts";
+import type { RestateNode } from "../../../src/engines/restate/node.ts";
+import { registerNodes } from "../../../src/engines/restate/registration.ts";
 import {
   createSharedRows,
   type SharedRows,

@@ -4,7 +4,7 @@
  * overlaps.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { registerNodes } from "../../../../src/engines/restate/node.ts";
+import { registerNodes } from "../../../../src/engines/restate/registration.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { type Balancer, openBalancer } from "../../../support/restate/balancer.ts";
 import { type LeaseNode, sendsOf, startLeaseNode } from "../../../support/restate/lease-nodes.ts";

@@ -13,8 +13,8 @@ import type {
 } from "../../../../src/domain/ports/index.ts";
 import { ingressCaller } from "../../../../src/engines/restate/calls/ingress-call.ts";
 import type { RestateNode } from "../../../../src/engines/restate/node.ts";
-import { registerNodes } from "../../../../src/engines/restate/node.ts";
 import { createOutlets } from "../../../../src/engines/restate/outlet/outlets.ts";
+import { registerNodes } from "../../../../src/engines/restate/registration.ts";
 import { openTestNode } from "../../../support/restate/node.ts";
 import { haveRestate, type RestateServer, startRestate } from "../../../support/restate/server.ts";
 
