@@ -4,7 +4,8 @@
  * EARSHOT_CRASH_AT the process kills itself at the n-th passing of a named point, with
  * EARSHOT_CRASH_WORKERS its conversations live in worker threads, with EARSHOT_CRASH_RELAY
  * several agents share each room and answer one after the other, and with EARSHOT_CRASH_ENGINE (a
- * config section) it is a node of an engine. The text in EARSHOT_CRASH_POISON kills it when a conversation steps it.
+ * config section) it is a node of an engine. The text in EARSHOT_CRASH_POISON kills it when a conversation
+ * steps it, and EARSHOT_CRASH_TURNS is how many turns it may run at a time.
  */
 
 import { join } from "node:path";
@@ -73,6 +74,9 @@ const send = async ({
 const config = scenarioConfig({
   ...crashConfig,
   ...(process.env.EARSHOT_CRASH_RELAY === "1" ? relayConfig : {}),
+  ...(process.env.EARSHOT_CRASH_TURNS === undefined
+    ? {}
+    : { turn: { maxConcurrentTurns: Number(process.env.EARSHOT_CRASH_TURNS) } }),
   ...(process.env.EARSHOT_CRASH_ENGINE === undefined
     ? {}
     : { engine: JSON.parse(process.env.EARSHOT_CRASH_ENGINE) }),

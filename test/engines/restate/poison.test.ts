@@ -36,11 +36,18 @@ describe.skipIf(!haveRestate)("a message that kills every node", () => {
     console.log(`poison seed ${seed}`);
     await world.traffic(18);
     let deaths = 0;
-    while ((await quarantined()).length === 0) {
-      deaths += await world.revive();
-      world.redeliver();
-      await new Promise((next) => setTimeout(next, 100));
-    }
+    let isOver = false;
+    // Beside the question, which a node answers: both may be dead.
+    const reviving = (async () => {
+      while (!isOver) {
+        deaths += await world.revive();
+        world.redeliver();
+        await new Promise((next) => setTimeout(next, 100));
+      }
+    })();
+    while ((await quarantined()).length === 0) await new Promise((next) => setTimeout(next, 100));
+    isOver = true;
+    await reviving;
     expect(deaths).toBeLessThanOrEqual(3);
     await world.revive();
     await world.traffic(12);
@@ -48,6 +55,9 @@ describe.skipIf(!haveRestate)("a message that kills every node", () => {
     expect(await quarantined()).toEqual([
       expect.objectContaining({ key, error: expect.stringContaining("processes ended") }),
     ]);
+    // On each node, as `status`, Health and the Room page read it.
+    const ofPoison = expect.stringMatching(/direct:peer2.*processes ended/u);
+    await expect.poll(() => world.quarantined(), { timeout: 20_000 }).toEqual([ofPoison, ofPoison]);
     // Its row, and no other's.
     expect(await world.broken()).toEqual([expect.stringMatching(/^row \d+ has the verdict -3$/u)]);
     const answers = world.received.map(({ text }) => text);

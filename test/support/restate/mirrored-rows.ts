@@ -14,6 +14,18 @@ const written = (table: string, row: object): string => {
   return `${table} ${JSON.stringify(fields)}`;
 };
 
+/** The lists of quarantined events in a file. */
+export function quarantinedIn(path: string): readonly string[] {
+  const { DatabaseSync } = loadDriver();
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const rows = database.prepare("SELECT list FROM quarantined").all() as { list: string }[];
+    return rows.map(({ list }) => list);
+  } finally {
+    database.close();
+  }
+}
+
 /** What a file has of a conversation, and what it should have, both in one order. */
 export function compared(
   path: string,

@@ -14,7 +14,7 @@ import { askBusy, type FromChild, type ToChild } from "../../crash/protocol.ts";
 import type { Received } from "../../crash/world.ts";
 import { freePort } from "../free-port.ts";
 import { type Balancer, openBalancer } from "./balancer.ts";
-import { compared } from "./mirrored-rows.ts";
+import { compared, quarantinedIn } from "./mirrored-rows.ts";
 import { type RestateServer, startRestate } from "./server.ts";
 
 const rooms = 6;
@@ -40,6 +40,11 @@ export class NodesWorld {
   /** ms from a message's first delivery until it was acknowledged. */
   readonly ackMs: number[] = [];
   kills = 0;
+  /** How long an agent takes to answer, ms; null: up to 15. */
+  agentMs: number | null = null;
+  /** By node, the most turns that it ran at a time. */
+  readonly turnsAtOnce: number[] = [];
+  readonly #turns: number[] = [];
   readonly #saidAt = new Map<string, number>();
   readonly #programs: readonly Program[];
   readonly #random: () => number;
@@ -250,6 +255,13 @@ export class NodesWorld {
     return found;
   }
 
+  /** What each node that runs shows as quarantined, whichever of them has the conversation. */
+  quarantined(): readonly string[] {
+    return [...this.#nodes.entries()].flatMap(([node, one]) =>
+      alive(one) ? [quarantinedIn(join(this.#folder, String(node), "mirror.db")).join()] : [],
+    );
+  }
+
   /** Answers that came more than once. */
   twice(): readonly string[] {
     const ids = this.received.map(({ id }) => id);
@@ -337,9 +349,16 @@ export class NodesWorld {
     const { call, what, id, text, chat } = message;
     if (what === "send") this.received.push({ id, text, chat, node });
     const answer = what === "send" ? `p${this.received.length}` : `re ${text}`;
+    if (what === "agent") {
+      this.#turns[node] = (this.#turns[node] ?? 0) + 1;
+      this.turnsAtOnce[node] = Math.max(this.turnsAtOnce[node] ?? 0, this.#turns[node]);
+    }
+    const isSlow = what === "agent" && this.agentMs !== null;
+    const ms = isSlow ? (this.agentMs ?? 0) : this.#random() * 15;
     setTimeout(() => {
+      if (what === "agent") this.#turns[node] = (this.#turns[node] ?? 1) - 1;
       if (from.connected) from.send({ type: "answer", call, answer }, () => undefined);
-    }, this.#random() * 15);
+    }, ms);
   }
 }
 
