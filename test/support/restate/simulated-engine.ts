@@ -101,9 +101,10 @@ export class SimulatedEngine {
     this.activations += 1;
     let runtime: Runtime | null = null;
     let isStarted = false;
-    const activation = activate(key, this.#kept.rows(), {
+    const activation = activate(key, this.#kept.rows(), false, {
       clock,
       log: () => undefined,
+      retentionMs: () => Number.POSITIVE_INFINITY,
       open: openKeptStore,
       rows: untold,
       numbers: { above: async () => undefined, next: () => ++this.#numbers },
