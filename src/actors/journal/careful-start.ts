@@ -9,9 +9,11 @@ import { limits } from "../../domain/limits.ts";
 import type { MetaWrite, Store } from "../../domain/ports/index.ts";
 import { triesOf } from "../protocol/event-codec.ts";
 import type { HostEntry } from "../protocol/host-protocol.ts";
+import type { RuntimePorts } from "../protocol/runtime.ts";
 import type { Supervisor } from "../protocol/supervisor.ts";
+import type { Journal } from "./journal.ts";
 import type { Culprit } from "./quarantine.ts";
-import type { StartGate } from "./start-gate.ts";
+import { createStartGate, type StartGate } from "./start-gate.ts";
 
 /** The event that was stepped last. */
 export interface Stepping {
@@ -20,7 +22,7 @@ export interface Stepping {
   readonly deaths: number;
 }
 
-export interface CarefulPorts {
+interface CarefulPorts {
   readonly supervisor: () => Pick<Supervisor, "dispatch" | "settled">;
   /** Does this while no other conversation of the process does: an end has one cause. */
   readonly alone: (step: () => Promise<void>) => Promise<void>;
@@ -48,8 +50,26 @@ export async function readStepping(
   return row?.code === null ? stepping : null;
 }
 
-/** A start gate that is closed at first, as `createStartGate`. */
-export function createCarefulStart(ports: CarefulPorts): StartGate {
+/** A start gate that is closed at first, and careful where a process may have ended of what comes. */
+export function openStartGate(
+  careful: RuntimePorts["careful"],
+  {
+    journal,
+    ...ports
+  }: Omit<CarefulPorts, "alone" | "synced" | "keep"> & {
+    readonly journal: () => Pick<Journal, "synced" | "keep">;
+  },
+): StartGate {
+  if (careful?.now !== true && ports.before === null) return createStartGate(ports.supervisor);
+  return createCarefulStart({
+    ...ports,
+    alone: careful?.alone ?? ((step) => step()),
+    synced: () => journal().synced(),
+    keep: (writes) => journal().keep(writes),
+  });
+}
+
+function createCarefulStart(ports: CarefulPorts): StartGate {
   const { supervisor, keep, quarantine, before } = ports;
   let isOpen = false;
   let isStepping = false;

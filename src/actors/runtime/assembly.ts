@@ -19,7 +19,7 @@ import { createWaiters } from "../effects/decision-waiters.ts";
 import { createEffects } from "../effects/effect-executor.ts";
 import { hookListener } from "../effects/hook-listener.ts";
 import { forSiblings } from "../ingress/sibling-agents.ts";
-import { createCarefulStart, readStepping, type Stepping } from "../journal/careful-start.ts";
+import { openStartGate, readStepping, type Stepping } from "../journal/careful-start.ts";
 import { createCheckpointer } from "../journal/checkpointer.ts";
 import { type Configs, openConfigs } from "../journal/config-versions.ts";
 import { createDeadlines } from "../journal/deadlines.ts";
@@ -27,7 +27,6 @@ import { createForwardingJournal } from "../journal/forwarding-journal.ts";
 import { createJournal, type Journal } from "../journal/journal.ts";
 import { loadActivation } from "../journal/load-conversation.ts";
 import { createQuarantine, readQuarantine } from "../journal/quarantine.ts";
-import { createStartGate } from "../journal/start-gate.ts";
 import { createJudges } from "../judge/judge.ts";
 import { createSpending } from "../judge/spending.ts";
 import { createOutbox } from "../outbox/outbox.ts";
@@ -99,18 +98,12 @@ class Assembly {
     const { boot, lastSeq, configs, accessEntries, quarantined } = found;
     this.#ports = ports;
     const { store, directory, clock, log, scheduler = eventLoop } = ports;
-    const stepper = () => this.parts.supervisor;
-    const startGate =
-      ports.careful?.now === true || found.stepping !== null
-        ? createCarefulStart({
-            supervisor: stepper,
-            alone: ports.careful?.alone ?? ((step) => step()),
-            synced: () => this.parts.journal.synced(),
-            keep: (writes) => this.parts.journal.keep(writes),
-            quarantine: (culprit) => this.#quarantine(culprit),
-            before: found.stepping,
-          })
-        : createStartGate(stepper);
+    const startGate = openStartGate(ports.careful, {
+      supervisor: () => this.parts.supervisor,
+      journal: () => this.parts.journal,
+      quarantine: (culprit) => this.#quarantine(culprit),
+      before: found.stepping,
+    });
     const { events } = ports;
     const own = createJournal({
       clock,
