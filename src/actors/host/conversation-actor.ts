@@ -26,6 +26,7 @@ import {
   type GuardState,
   type Lock,
 } from "../../machines/conversation/states.ts";
+import type { conversationMachine } from "../../machines/conversation.machine.ts";
 import type { ConversationStatus, Effect, EmittedEffect } from "../../machines/events/effects.ts";
 import type {
   ConversationEvent,
@@ -104,7 +105,7 @@ export function createConversation(options: ConversationOptions): Conversation {
 
 const none: EmittedEffect[] = [];
 
-type Actor = ActorRefFrom<typeof conversationLogic>;
+type Actor = ActorRefFrom<typeof conversationMachine>;
 
 /** A class, because its methods are the same objects for all of them. */
 class SteppedConversation implements Conversation {

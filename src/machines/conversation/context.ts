@@ -154,39 +154,44 @@ export interface ConversationContext {
   readonly spokenIn: readonly string[];
 }
 
+/** One object for all of them: thousands of conversations are in memory, and most have nothing here. */
+const none: readonly never[] = [];
+const noOverride: SessionOverride = {};
+const noCredits: StickyLedger = {};
+
 /** A conversation in which nothing has happened yet. */
 export function newContext(settings: ConversationSettings): ConversationContext {
   return {
     settings,
     configured: settings,
-    override: {},
-    participants: [],
+    override: noOverride,
+    participants: none,
     membership: null,
-    ledger: {},
+    ledger: noCredits,
     floors: emptyFloors,
     counters: noCounters,
     buffer: emptyBuffer,
-    notes: [],
-    readByTurns: [],
+    notes: none,
+    readByTurns: none,
     seeded: false,
-    forming: [],
-    inbox: [],
+    forming: none,
+    inbox: none,
     quietAt: null,
     quietBy: 0,
-    droppedWhileBusy: [],
+    droppedWhileBusy: none,
     run: null,
-    relays: [],
+    relays: none,
     heartbeat: null,
-    prompts: [],
+    prompts: none,
     interruptedAt: 0,
     typing: null,
     turnSeq: 0,
     introduced: false,
     abortedLastRun: false,
-    ownMessages: [],
-    siblingMessages: [],
-    heardMessages: [],
-    spokenIn: [],
+    ownMessages: none,
+    siblingMessages: none,
+    heardMessages: none,
+    spokenIn: none,
   };
 }
 

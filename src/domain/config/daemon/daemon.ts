@@ -26,7 +26,7 @@ export const workers = section(
         "waiting for a CPU does not count.",
     ),
   },
-  { count: "auto", liveConversations: 10_000, memoryMb: 512, loopMs: 1_000 },
+  { count: "auto", liveConversations: 30_000, memoryMb: 512, loopMs: 1_000 },
 );
 
 const path = z.string().min(1).max(4_096);
