@@ -36,6 +36,7 @@ import type { Registry } from "./config/registry.ts";
 import type { SkillRegistry } from "./config/skills.ts";
 import type { ConfigChanges } from "./config-edit/changes.ts";
 import { createEngine, type Engine, withEngine } from "./engine/engine.ts";
+import { noCopyOf } from "./engine/engine-status.ts";
 import { createInspector, type Inspector } from "./inspector/inspector.ts";
 import { createNeeds, type Needs } from "./needs/needs.ts";
 import { logReader } from "./observability/event-log.ts";
@@ -103,6 +104,8 @@ export interface Services {
   readonly needs: Needs;
   /** The engine that keeps conversations outside of the daemon; null: there is none. */
   readonly engineStatus: () => EngineStatus | null;
+  /** Why conversations cannot be read here; null: they can. */
+  readonly noCopy: () => string | null;
   /** Other nodes show this address of the pages. */
   readonly listensAt: (address: string) => void;
   readonly inspector: Inspector;
@@ -158,6 +161,7 @@ export function composeServices(ports: ServicePorts): Services {
     front: () => runtime,
   });
   const engineStatus = () => engine?.status() ?? null;
+  const noCopy = () => (engine === null || mirror !== null ? null : noCopyOf(engine.status()));
   const listensAt = (at: string) => {
     address = at;
   };
@@ -225,6 +229,7 @@ export function composeServices(ports: ServicePorts): Services {
     ...main,
     ...views,
     engineStatus,
+    noCopy,
     listensAt,
     whatIf,
     setup,

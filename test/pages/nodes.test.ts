@@ -54,6 +54,24 @@ describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing
       expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
     });
 
+  test("a node that keeps no copy says so instead of an empty list", async () => {
+    const bare = await all.another(false);
+    await bare.start();
+    rig.forgive("409");
+    // The stream of a room that it does not know.
+    rig.forgive("404");
+    const page = await rig.open(bare.address("/"));
+    const empty = page.locator(".empty");
+    await empty.getByText("No conversations on this node").waitFor();
+    expect(await empty.textContent()).toContain("engine.mirror is false");
+    await page.goto(bare.address(`/room/${encodeURIComponent(key)}`));
+    await empty.getByText("No conversations on this node").waitFor();
+    await page.goto(bare.address("/health"));
+    await page.getByText("This node keeps no copy").waitFor();
+    await page.close();
+    await bare.stop();
+  });
+
   test("Health shows that the server does not answer, and that it reaches no node", async () => {
     const page = await rig.open(all.front.address("/health"));
     const panel = page.getByRole("region", { name: "Nodes" });
@@ -71,6 +89,9 @@ describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing
     // It answers the calls of both.
     await all.back.stop();
     await needs.getByText("Leases cannot be renewed").waitFor();
-    await panel.getByText(/^Heard /u).waitFor();
+    await panel
+      .getByText(/^Heard /u)
+      .first()
+      .waitFor();
   });
 });

@@ -72,7 +72,7 @@ function createApp(deps: RouteDeps, known: () => KnownHosts, pages: Hono<HttpEnv
     context.env.outgoing.setHeader("cache-control", "no-store");
     return next();
   });
-  const endpoints = createEndpoints(app, guardStreams(deps.readToken, deps.clock));
+  const endpoints = createEndpoints(app, guardStreams(deps.readToken, deps.clock), deps.noCopy);
   for (const routes of [
     inboundRoutes,
     eventRoutes,

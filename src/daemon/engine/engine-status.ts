@@ -34,6 +34,8 @@ export interface EngineFacts {
 }
 
 const whyUnitsMax = 320;
+/** Nodes that a text names. */
+const nodesNamedMax = 3;
 
 export function engineStatus(facts: EngineFacts): EngineStatus {
   const { config, server, own, seen } = facts;
@@ -62,6 +64,18 @@ export function engineStatus(facts: EngineFacts): EngineStatus {
     connections: (seen?.leases ?? []).flatMap(shownConnection),
     problems: problemsOf(facts),
   };
+}
+
+/** Of a node that keeps no copy: what its pages and API say of conversations. */
+export function noCopyOf({ nodes }: EngineStatus): string {
+  const others = nodes.flatMap(({ own, copy, address }) =>
+    !own && copy !== null && address !== null ? [address] : [],
+  );
+  const where = others.length === 0 ? "another node" : others.slice(0, nodesNamedMax).join(" or ");
+  return (
+    "Cannot read conversations on this node: it keeps no copy of them (engine.mirror is false). " +
+    `Ask ${where}, or set engine.mirror to true and start this one again`
+  );
 }
 
 const nothing = { address: null, version: null, conversations: null, turns: null, copy: null };

@@ -17,6 +17,7 @@ export const refusalStatus = {
   "not-found": 404,
   "wrong-method": 405,
   conflict: 409,
+  "no-copy": 409,
   "too-slow": 408,
   "too-large": 413,
   "wrong-type": 415,

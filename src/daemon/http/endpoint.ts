@@ -65,10 +65,14 @@ export interface Endpoints {
   ): void;
 }
 
-/** `guardStream` is passed by answers that stay open. */
+/**
+ * @param guardStream is passed by answers that stay open
+ * @param noCopy why conversations cannot be read here, for routes that refuse with `no-copy`; null: they can
+ */
 export function createEndpoints(
   app: Hono<HttpEnv>,
   guardStream: MiddlewareHandler<HttpEnv>,
+  noCopy: () => string | null,
 ): Endpoints {
   const declared: Endpoint[] = [];
   return {
@@ -77,7 +81,10 @@ export function createEndpoints(
     add(endpoint, handle) {
       declared.push(endpoint as unknown as Endpoint);
       const { method, path, params, query, body, bodyFor, answer } = endpoint;
+      const readsAll = endpoint.refuses?.includes("no-copy") === true;
       const answerOf = async (context: Context<HttpEnv>): Promise<Response> => {
+        const missing = readsAll ? noCopy() : null;
+        if (missing !== null) throw new ApiRefusal("no-copy", missing);
         const result = await handle({
           context,
           params: fieldsOf(params, context.req.param(), "path") as never,

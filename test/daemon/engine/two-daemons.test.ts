@@ -2,10 +2,13 @@
  * Two real daemons on a real Restate: what was said to one and answered by the other is shown alike by both, and by a
  * third that starts later.
  */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EngineStatus } from "../../../src/daemon/api-types/engine.ts";
 import type { Health } from "../../../src/daemon/api-types/health.ts";
 import type { Need } from "../../../src/daemon/api-types/needs.ts";
+import { builtMain } from "../../support/built/files.ts";
 import { openInspect, soon } from "../../support/daemon/inspect-socket.ts";
 import { group, type LiveDaemon, toScout } from "../../support/daemon/live-daemon.ts";
 import { haveRestate } from "../../support/restate/server.ts";
@@ -237,17 +240,49 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
     expect(heard.match(/"decision":"engage"/gu)).toHaveLength(1);
   });
 
+  test("a node that keeps no copy names those that do, wherever it is asked for conversations", async () => {
+    const bare = await all.another(false);
+    await bare.start();
+    const { front } = nodes();
+    const named = () =>
+      expect.poll(async () => JSON.stringify(await bare.ask("/conversations")), {
+        timeout: 60_000,
+      });
+    await named().toContain(front.base);
+    for (const path of [
+      ...["/conversations", "/rooms", "/sessions", "/outbox", "/search?text=turnips", "/why/m1"],
+      ...["/quarantine", "/record?since=0", `/sessions/${encodeURIComponent(key)}`],
+      `/rooms/${encodeURIComponent(key)}`,
+    ]) {
+      const headers = { authorization: `Bearer ${bare.token}` };
+      const answer = await fetch(`${bare.base}/api${path}`, { headers });
+      expect([path, answer.status]).toEqual([path, 409]);
+      const { error } = (await answer.json()) as { error: { code: string; message: string } };
+      expect(error.code).toBe("no-copy");
+      expect(error.message).toMatch(
+        /^Cannot read conversations on this node: it keeps no copy of them \(engine\.mirror is false\)\. Ask http/u,
+      );
+    }
+    const run = (...args: readonly string[]) =>
+      promisify(execFile)(process.execPath, [builtMain, ...args, "--state-dir", bare.stateDir]);
+    await expect(run("why", "m1")).rejects.toThrow("it keeps no copy of them");
+    const { stdout } = await run("status");
+    expect(stdout.replaceAll(/\s+/gu, " ")).toContain("copy none on this node");
+    // It takes messages as any other.
+    await bare.say({ chat: group("#orchard"), text: "Scout, the plums?", ...toScout });
+    await bare.close();
+  });
+
   test("a node that ends is shown as stopped", async () => {
     const ended = (await third.ask("/status")) as { engine: EngineStatus };
     await third.stop();
     const { front, back } = nodes();
     for (const node of [front, back])
-      await expect
-        .poll(
-          async () => ((await node.ask("/status")) as { engine: EngineStatus }).engine.nodes.at(-1),
-          { timeout: 60_000, interval: 100 },
-        )
-        .toMatchObject({ node: ended.engine.nodes[0]?.node, state: "stopped" });
+      await soon(async () => {
+        const { engine } = (await node.ask("/status")) as { engine: EngineStatus };
+        const shown = engine.nodes.find((one) => one.node === ended.engine.nodes[0]?.node);
+        expect(shown?.state).toBe("stopped");
+      });
   });
 
   test("while the server stands still each says so, why, and since when; nothing when it goes on", async () => {

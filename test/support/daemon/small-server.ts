@@ -94,6 +94,7 @@ export async function startSmallServer() {
     retryConnection: async (channel: string) => channel === "telegram",
     hook: (channel: string, account: string) => hooks.get(`${channel}/${account}`) ?? null,
     engineStatus: () => null,
+    noCopy: () => null,
     health: {
       read: async () => {
         throw new Error("this server has no health");

@@ -12,8 +12,8 @@ export interface TwoDaemons {
   readonly front: LiveDaemon;
   readonly back: LiveDaemon;
   readonly restate: RestateServer;
-  /** Makes another daemon, that has no conversations either. */
-  another(): Promise<LiveDaemon>;
+  /** Makes another daemon, that has no conversations either. `mirror`: it keeps a copy of them. @default true */
+  another(mirror?: boolean): Promise<LiveDaemon>;
   close(): Promise<void>;
 }
 
@@ -25,8 +25,8 @@ export async function createTwoDaemons(options: LiveDaemonOptions): Promise<TwoD
   const balancer = await openBalancer([port]);
   const nodes = `http://127.0.0.1:${balancer.port}`;
   const made: LiveDaemon[] = [];
-  const make = async (own: number) => {
-    const engine = { kind: "restate", ingress, admin, port: own, nodes };
+  const make = async (own: number, mirror = true) => {
+    const engine = { kind: "restate", ingress, admin, port: own, nodes, mirror };
     const daemon = await createLiveDaemon({
       ...options,
       config: { ...options.config, engine },
@@ -40,7 +40,7 @@ export async function createTwoDaemons(options: LiveDaemonOptions): Promise<TwoD
     front,
     back,
     restate,
-    another: () => make(0),
+    another: (mirror) => make(0, mirror),
     async close() {
       // The first has the conversations, and makes the calls of the others.
       for (const daemon of [...made].reverse()) await daemon.close();

@@ -50,6 +50,8 @@ export function Nodes({ engine, now }: NodesProps) {
         {several
           ? "A node that ends is listed for a day, or until it comes back."
           : "This node is the only one: engine.nodes is not set."}
+        {nodes[0]?.copy === null &&
+          " This node keeps no copy (engine.mirror is false): its pages and counts have no conversations."}
       </p>
     </section>
   );

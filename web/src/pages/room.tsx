@@ -35,6 +35,7 @@ import { type Pages, useAsked, useRoom } from "../room/use-room.ts";
 import { useTransitions } from "../room/use-transitions.ts";
 import { RoomActions } from "../room-actions/actions.tsx";
 import { RoomFind } from "../search/room-find.tsx";
+import { NoCopy, useNoCopy } from "../ui/no-copy.tsx";
 import "../styles/room.css";
 import "../styles/room-actions.css";
 import { WhyPane, type WhyPaneProps } from "../explanation/pane.tsx";
@@ -55,7 +56,7 @@ export function RoomPage({ token, roomKey, message, at, onLink, onHelp }: RoomPa
       <>
         <RoomBar title={roomKey} />
         <main id="main" tabIndex={-1}>
-          {missing && <UnknownRoom />}
+          {missing && <UnknownRoom token={token} />}
         </main>
       </>
     );
@@ -73,7 +74,9 @@ export function RoomPage({ token, roomKey, message, at, onLink, onHelp }: RoomPa
   );
 }
 
-function UnknownRoom() {
+function UnknownRoom({ token }: { readonly token: string }) {
+  const why = useNoCopy(token);
+  if (why !== null) return <NoCopy why={why} />;
   return (
     <div class="empty">
       <h2>No messages here yet</h2>

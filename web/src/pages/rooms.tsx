@@ -20,6 +20,7 @@ import { type Filter, filters, placesOf } from "../room-list/model.ts";
 import { useRooms } from "../room-list/use-rooms.ts";
 import { searchHref } from "../search/model.ts";
 import { Icon } from "../ui/icons.tsx";
+import { NoCopy, useNoCopy } from "../ui/no-copy.tsx";
 import "../styles/rooms.css";
 
 const titles: Readonly<Record<Filter, string>> = {
@@ -149,7 +150,9 @@ function FilterSwitch({ filter, counts, onFilter }: FilterSwitchProps) {
 /** Nobody has written where the agent can hear. */
 function NoRoom({ token }: { readonly token: string }) {
   const { needs } = useNeeds(token, true);
+  const why = useNoCopy(token);
   const refused = needs.flatMap((need) => (need.kind === "refused" ? [need] : []));
+  if (why !== null) return <NoCopy why={why} />;
   if (refused.length > 0) return <OnlyRefused needs={refused} token={token} />;
   return (
     <div class="empty">

@@ -163,13 +163,16 @@ function oneAtATime(load: () => Promise<void>): () => Promise<void> {
   };
 }
 
+/** There is none; its key is none; this node shows none. */
+const missingStatus: ReadonlySet<number> = new Set([404, 400, 409]);
+
 /** Whether the daemon answers that there is no such room. */
 async function isMissing(path: string, token: string, signal: AbortSignal): Promise<boolean> {
   try {
     await ask(path, { token, signal });
     return false;
   } catch (error) {
-    return error instanceof ApiError && (error.status === 404 || error.status === 400);
+    return error instanceof ApiError && missingStatus.has(error.status);
   }
 }
 

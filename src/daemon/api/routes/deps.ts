@@ -62,6 +62,8 @@ export interface RouteDeps {
   readonly health: HealthService;
   /** The engine that keeps conversations outside of the daemon; null: there is none. */
   engineStatus(): EngineStatus | null;
+  /** Why conversations cannot be read on this node, and what to do; null: they can. */
+  noCopy(): string | null;
   readonly needs: Pick<Needs, "read" | "act">;
   readonly setup: Setup;
   readonly settings: Settings;

@@ -52,7 +52,7 @@ const listOutbox = {
       .describe("states, separated by commas"),
   }),
   answer: z.object({ outbox: z.array(rowSchema) }),
-  refuses: ["bad-request"],
+  refuses: ["no-copy", "bad-request"],
 } as const;
 const resendPart = {
   method: "post",

@@ -34,7 +34,7 @@ const record = {
   summary: "A part of the journal as a scenario, or as labelled rooms, JSON Lines",
   query: querySchema,
   answer: { contentType: "application/x-ndjson", each: z.looseObject({}) },
-  refuses: ["bad-request"],
+  refuses: ["no-copy", "bad-request"],
 } as const;
 
 export function recordRoutes({ add }: Endpoints, { store }: RouteDeps): void {

@@ -27,6 +27,7 @@ const listQuarantine = {
       }),
     ),
   }),
+  refuses: ["no-copy"],
 } as const;
 const retryEvent = {
   method: "post",

@@ -28,7 +28,7 @@ const readRoom = {
   summary: "One room: its state and its newest lines",
   params,
   answer: roomViewSchema,
-  refuses: ["bad-request", "not-found"],
+  refuses: ["no-copy", "bad-request", "not-found"],
 } as const;
 const readHistory = {
   method: "get",
@@ -41,7 +41,7 @@ const readHistory = {
     limit: wholeNumber(historyLinesMax).default(historyLines).describe("at most so many lines"),
   }),
   answer: roomHistorySchema,
-  refuses: ["bad-request", "not-found"],
+  refuses: ["no-copy", "bad-request", "not-found"],
 } as const;
 const readTransitions = {
   method: "get",
@@ -52,7 +52,7 @@ const readTransitions = {
     after: wholeNumber().optional().describe("only those of later journal rows than this"),
   }),
   answer: transitionsSchema,
-  refuses: ["bad-request", "not-found"],
+  refuses: ["no-copy", "bad-request", "not-found"],
 } as const;
 const streamRoom = {
   method: "get",

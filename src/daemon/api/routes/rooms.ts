@@ -48,7 +48,7 @@ const listRooms = {
     limit: wholeNumber(pageRowsMax).default(pageRows).describe("at most so many"),
   }),
   answer: roomsPageSchema,
-  refuses: ["bad-request"],
+  refuses: ["no-copy", "bad-request"],
 } as const;
 const streamRooms = {
   method: "get",

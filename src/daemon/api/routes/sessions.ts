@@ -130,7 +130,7 @@ const listSessions = {
     next: text.nullable(),
     usage: z.array(z.object({ agentId: text, ...usage })),
   }),
-  refuses: ["bad-request"],
+  refuses: ["no-copy", "bad-request"],
 } as const;
 const showSession = {
   method: "get",
@@ -143,7 +143,7 @@ const showSession = {
     lines: z.array(lineSchema),
     earlier: z.array(sessionSchema),
   }),
-  refuses: ["bad-request", "not-found"],
+  refuses: ["no-copy", "bad-request", "not-found"],
 } as const;
 const exportTranscript = {
   method: "get",
@@ -152,7 +152,7 @@ const exportTranscript = {
   params,
   query: archived,
   answer: { contentType: "application/x-ndjson", each: lineSchema },
-  refuses: ["bad-request", "not-found"],
+  refuses: ["no-copy", "bad-request", "not-found"],
 } as const;
 const resetSession = {
   method: "post",

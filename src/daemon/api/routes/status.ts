@@ -125,7 +125,7 @@ const listConversations = {
     conversations: z.array(z.object({ key: text, lastSeq: count, recordSeq: count, epoch: count })),
     next: count.nullable(),
   }),
-  refuses: ["bad-request"],
+  refuses: ["no-copy", "bad-request"],
 } as const;
 const explainMessage = {
   method: "get",
@@ -139,7 +139,7 @@ const explainMessage = {
   }),
   query: z.object({ seq: wholeNumber().optional().describe("only this row of the journal") }),
   answer: z.object({ why: z.array(whySchema) }),
-  refuses: ["bad-request", "not-found"],
+  refuses: ["no-copy", "bad-request", "not-found"],
 } as const;
 
 const showPrompt = {

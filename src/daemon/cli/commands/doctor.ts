@@ -87,7 +87,8 @@ async function doctor(options: DoctorOptions): Promise<void> {
       stateDir,
       clock,
       approved: daemon === null ? [] : await approvedPeople(daemon),
-      sessions: daemon === null ? [] : await sessionsOf(daemon),
+      // Without a copy of the conversations it knows of none.
+      sessions: daemon === null || !loaded.config.engine.mirror ? [] : await sessionsOf(daemon),
     };
     findings.push(...(await checked(subject, options.offline === true)));
   }

@@ -9,7 +9,12 @@ export type Row = readonly [name: string, text: string, state?: string | undefin
 export function engineRows(engine: EngineStatus | null, said: string | null): readonly Row[] {
   if (engine === null) return [];
   const problems = engine.problems.filter(({ says }) => says !== said);
-  return [serverRow(engine), ...problems.map(problemRow), ...engine.nodes.map(nodeRow)];
+  return [
+    serverRow(engine),
+    ...problems.map(problemRow),
+    ...engine.nodes.map(nodeRow),
+    ...(engine.nodes[0]?.copy === null ? [noCopyRow] : []),
+  ];
 }
 
 function serverRow({ kind, server, problems }: EngineStatus): Row {
@@ -20,6 +25,11 @@ function serverRow({ kind, server, problems }: EngineStatus): Row {
   const since = minuteOf(failing.since);
   return ["engine", `${name} at ${ingress} does not answer since ${since} UTC`, "broken"];
 }
+
+const noCopyRow: Row = [
+  "copy",
+  "none on this node (engine.mirror is false): its pages, why, record, search and counts have no conversations",
+];
 
 const problemRow = ({ title, since, says }: EngineStatus["problems"][number]): Row => [
   "problem",

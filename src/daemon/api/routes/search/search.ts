@@ -45,7 +45,7 @@ const search = {
     limit: wholeNumber(pageMessagesMax).default(pageMessages).describe("at most so many"),
   }),
   answer: searchAnswerSchema,
-  refuses: ["bad-request"],
+  refuses: ["no-copy", "bad-request"],
 } as const;
 
 export function searchRoutes({ add }: Endpoints, deps: RouteDeps): void {
