@@ -1,10 +1,10 @@
 /**
  * A conversation, live
  * ====================
- * Steps on one event at a time and returns the effects of the step; it performs nothing itself. What
- * it has in memory is the machine's snapshot: ten thousand conversations are live on a host, most of
- * them only hear, and an actor around each took four times the memory and as much time as the step. An
- * inspected conversation is an XState actor from then on, which this file alone creates. Errors of the
+ * Steps on one event at a time and returns the effects of the step; it performs nothing itself. It is an
+ * XState actor, which this file alone creates, from the step on that engages it, or once somebody
+ * inspects it. One that has only heard is the machine's snapshot: ten thousand conversations are live on a
+ * host, and an actor around each took four times the memory and as much time as the step. Errors of the
  * machine are observed before anything is sent, because an actor that fails unobserved ends its
  * thread.
  */
@@ -114,7 +114,7 @@ class SteppedConversation implements Conversation {
   #failure: { readonly error: unknown } | null = null;
   /** What the actor's step has emitted so far. */
   #emitted: EmittedEffect[] = none;
-  /** Steps in place of this; null: nobody has inspected it. */
+  /** Steps in place of this; null: it has only heard. */
   #actor: Actor | null = null;
 
   constructor({ key, settings, record = null }: ConversationOptions) {
@@ -123,6 +123,7 @@ class SteppedConversation implements Conversation {
       record === null
         ? conversationLogic.begin(settings)
         : conversationLogic.resolveState(readSnapshot(record, settings));
+    if (!this.idle) this.#actor = this.#begin();
   }
 
   get context(): ConversationContext {
@@ -210,6 +211,7 @@ class SteppedConversation implements Conversation {
       const { snapshot, effects } = conversationLogic.next(this.#snapshot, event);
       this.#snapshot = snapshot;
       for (const effect of effects) emitted.push(effect);
+      if (!this.idle) this.#actor = this.#begin();
       return;
     }
     this.#emitted = emitted;

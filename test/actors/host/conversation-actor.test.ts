@@ -2,8 +2,8 @@
  * The initial snapshot of a conversation is computed once for all: it must equal the machine's own,
  * and no conversation may see data of another.
  */
-import { expect, test } from "vitest";
-import { createActor } from "xstate";
+import { expect, test, vi } from "vitest";
+import { Actor, createActor } from "xstate";
 import {
   type Conversation,
   createConversation,
@@ -66,6 +66,22 @@ test("one that is inspected on the way does what it does unseen, and its inspect
     seen.stop();
     expect(seen.inspect().now().status).toBe("stopped");
   }
+});
+
+test("what is heard makes no actor, the step that engages it makes one, and its record goes on as one", () => {
+  const made = vi.spyOn(Actor.prototype, "start");
+  const conversation = begin("a");
+  conversation.step(message("a", "1", "Zoe?", { mentions: [{ id: "zoe", isSelf: false }] }));
+  expect(made).not.toHaveBeenCalled();
+  conversation.step(message("a", "2", "And you?", { mentions: [{ id: "self", isSelf: true }] }));
+  expect([conversation.idle, made.mock.calls.length]).toEqual([false, 1]);
+  createConversation({
+    key: groupKey("a"),
+    settings: settings("a"),
+    record: conversation.record(),
+  });
+  expect(made).toHaveBeenCalledTimes(2);
+  made.mockRestore();
 });
 
 test("one whose machine fails says so at every step, inspected or not, and throws nothing else", () => {
