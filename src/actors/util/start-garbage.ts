@@ -1,7 +1,8 @@
 /**
  * What a start leaves behind in a thread: sources that were read, modules that were compiled, and the room
  * that young objects got while all of it lived. A thread that then has nothing to do would keep it,
- * because V8 collects garbage only when something asks for memory.
+ * because V8 collects garbage only when something asks for memory. What lived between is spread over many
+ * pages afterwards, so it is moved together, too: only empty pages are given back.
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -21,5 +22,8 @@ export function collectStartGarbage(): void {
     setFlagsFromString("--no-expose-gc");
   }
   // Undefined if another thread has taken the flag back meanwhile: the garbage stays.
-  collect?.();
+  if (collect === undefined) return;
+  setFlagsFromString("--compact-on-every-full-gc");
+  collect();
+  setFlagsFromString("--no-compact-on-every-full-gc");
 }

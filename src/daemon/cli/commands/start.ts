@@ -3,6 +3,7 @@
  * and sends finish; the second ends the process immediately, which loses nothing acknowledged.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { collectStartGarbage } from "../../../actors/util/start-garbage.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { LogLevel } from "../../../domain/ports/index.ts";
 import type { Daemon, DaemonOptions } from "../../daemon.ts";
@@ -26,6 +27,8 @@ interface StartOptions {
 const signals = ["SIGTERM", "SIGINT"] as const;
 /** After the stop, what plugins and agents left open may end by itself for this long, ms. */
 const exitMsMax = 500;
+/** From readiness until this thread gives back what the start left, ms: its hosts did it a second before. */
+const restMs = 7_000;
 /** Ends the process also if a timer or a socket of a plugin is left. */
 const exitSoon = () => void setTimeout(() => process.exit(), exitMsMax).unref();
 const levels = ["trace", "debug", "info", "warn", "error", "fatal"];
@@ -117,6 +120,7 @@ async function start(options: StartOptions): Promise<void> {
       },
     });
     releaseYoungSpace();
+    setTimeout(collectStartGarbage, restMs).unref();
     if (asked) return await daemon.stop().finally(exitSoon);
   } catch (error) {
     unlisten();
