@@ -4,7 +4,8 @@
  *
  * Where several nodes run the account, and its connection may exist once only, the gateway runs while this
  * node has the lease. The account is open all the time: what it can do must be known to plan an answer. While
- * another node has the lease, calls go there.
+ * another node has the lease, calls go there. A node on which the account is halted gives the lease back: what it
+ * lacks (a key, a way to the platform) another one may have.
  */
 import { setMaxListeners } from "node:events";
 import { createActor } from "xstate";
@@ -114,10 +115,13 @@ export function runAccount(options: AccountOptions): AccountRun {
   let lease: LeaseFollower | null = null;
   let latest: OpenedAccount | null = null;
   let isLeaving = false;
+  /** Why it was halted here, until somebody retries; null: it was not. */
+  let halted: string | null = null;
+  let yielding: Promise<void> | null = null;
   /** Calls of the platform here. */
   const underWay = new Set<Promise<unknown>>();
   const holds = () => lease?.held() != null;
-  const isHeld = () => !isLeaving && holds();
+  const isHeld = () => !isLeaving && halted === null && holds();
   const carried = createCarriedAccount({
     channel: definition.id,
     account: context.accountId,
@@ -148,6 +152,10 @@ export function runAccount(options: AccountOptions): AccountRun {
       const level = value === "halted" ? "error" : value === "backing-off" ? "warn" : "info";
       log(level, `connection.${value}`, detail === null ? {} : { detail });
       changed(status());
+      if (value === "halted" && lease?.held() != null) {
+        halted = detail ?? "it cannot work as it is configured";
+        yielding = yieldTo(lease);
+      }
     },
     error: (error) => log("error", "connection.broken", { error: String(error) }),
   });
@@ -190,7 +198,7 @@ export function runAccount(options: AccountOptions): AccountRun {
     if (running !== null && (await within(clock, stopMsMax, running)) === late)
       log("error", "connection.stop-late");
   };
-  const send = (type: "connection.connecting" | "connection.elsewhere", detail?: string) =>
+  const send = (type: `connection.${"connecting" | "elsewhere" | "halted"}`, detail?: string) =>
     actor.send({ type, at: clock.now(), ...(detail === undefined ? {} : { detail }) });
 
   const start = (): void => {
@@ -208,20 +216,25 @@ export function runAccount(options: AccountOptions): AccountRun {
       disconnect: () => end(run),
       elsewhere(why, author) {
         if (author !== null && author !== "") options.onAuthor(author);
-        send("connection.elsewhere", why);
+        if (halted === null) send("connection.elsewhere", why);
+        else if (author === null) send("connection.halted", halted);
+        else send("connection.elsewhere", `${why}; this node was halted: ${halted}`);
       },
     });
   };
   start();
   const carrier = () =>
     run.isLeased && run.outbound !== null ? carried.outbound(run.outbound) : null;
+  const yieldTo = async (own: LeaseFollower) => {
+    own.stop();
+    await within(clock, stopMsMax, Promise.all([carried.stop(), ...underWay]));
+    await end(run);
+    await within(clock, stopMsMax, own.giveBack());
+  };
   const handOver = async () => {
     if (lease === null) return;
     isLeaving = true;
-    lease.stop();
-    await within(clock, stopMsMax, Promise.all([carried.stop(), ...underWay]));
-    await end(run);
-    await within(clock, stopMsMax, lease.giveBack());
+    await yieldTo(lease);
   };
   const carriesElsewhere = () => lease?.isLiveElsewhere() === true && carrier() !== null;
 
@@ -243,9 +256,12 @@ export function runAccount(options: AccountOptions): AccountRun {
     async retry() {
       const isHalted = () => status().state === "halted";
       if (!isHalted()) return false;
+      await yielding;
       await end(run);
       // It may have been stopped meanwhile.
       if (!isHalted()) return false;
+      if (halted !== null) lease = null;
+      halted = null;
       actor.send({ type: "connection.retried", at: clock.now() });
       start();
       return true;

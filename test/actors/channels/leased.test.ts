@@ -300,6 +300,50 @@ describe("an account that another node is connected with", () => {
     expect(happened.filter((what) => what === "serves 4")).toHaveLength(2);
   });
 
+  test("a node that is halted gives its lease back, so that another one may try, and says why it was", async () => {
+    const { connections, contexts, happened, hold, listener, send, status } = rig(true);
+    await settle();
+    hold(4);
+    await settle();
+    contexts[0]?.reportState("halted", "Cannot log in: token refused");
+    await settle();
+    expect(happened.slice(-3)).toEqual(["stops to serve 4", "socket ends", "given back"]);
+    const halted = { state: "halted", detail: "Cannot log in: token refused" };
+    expect(status()).toMatchObject({ ...halted, holder: null });
+    await expect(contexts[0]?.deliver([])).rejects.toMatchObject({ code: "EAR_LEASE_LOST" });
+    // It tries, and may be refused as well.
+    listener().onHolder(there, null);
+    expect(status()).toMatchObject({ ...halted, holder: there });
+    listener().onHolder(there, "");
+    expect(status()).toMatchObject({
+      state: "elsewhere",
+      detail: "there has it; this node was halted: Cannot log in: token refused",
+    });
+    expect(connections.directory.ready("socket", "default")).toBe(true);
+    expect(await send()).toEqual({ messageIds: ["2"] });
+    listener().onHolder(null, null);
+    expect(status()).toMatchObject({ ...halted, holder: null });
+    expect(connections.directory.ready("socket", "default")).toBe(false);
+  });
+
+  test("a halted node wants its lease again when somebody retries, and connects once it has it", async () => {
+    const { connections, contexts, happened, hold, status } = rig(true);
+    await settle();
+    hold(4);
+    await settle();
+    contexts[0]?.reportState("halted", "Cannot log in: token refused");
+    await settle();
+    const before = happened.length;
+    expect(await connections.retry("socket", "default")).toBe(true);
+    await settle();
+    expect(status()).toMatchObject({ state: "elsewhere", detail: "no node has it yet" });
+    expect(happened.slice(before)).toEqual([]);
+    hold(5);
+    await settle();
+    expect(status()).toMatchObject({ state: "live", holder: { epoch: 5 } });
+    expect(happened.slice(before)).toEqual(["socket starts as 3", "serves 5"]);
+  });
+
   test("a node that hands over still takes what the platform said until its connection has ended, and nothing afterwards", async () => {
     const { connections, contexts, endsLate, happened, hold, ingested } = rig(true);
     await settle();
