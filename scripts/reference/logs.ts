@@ -59,7 +59,10 @@ export const logTable: readonly LogEvent[] = [
       "Another node has the connection of an account, or none has it yet: detail.",
     ],
     ["lease.held", "This node runs the connection of an account from now on: account, epoch."],
-    ["shared.working", "What other nodes change of who may speak is read again."],
+    [
+      "shared.working",
+      "What other nodes change of who may speak, or of the schedule, is read again: object.",
+    ],
     ["lease.working", "Leases of connections can be renewed again."],
     ["engine.reachable", "Restate answers again: version."],
     ["mirror.working", "What other nodes have stored is read again."],
@@ -127,7 +130,7 @@ export const logTable: readonly LogEvent[] = [
     ["order.failed", "What an operator ordered of a conversation was refused: key, error."],
     [
       "shared.unreachable",
-      "What other nodes change of who may speak cannot be read, once until it can be again: error.",
+      "What other nodes change of who may speak, or of the schedule, cannot be read, once until it can be again: object, error.",
     ],
     [
       "mirror.unreachable",

@@ -9,6 +9,7 @@ import { hash52 } from "../../domain/key.ts";
 import type { AccessWrite, CursorWrite, EventRow, EventWrite } from "../../domain/ports/index.ts";
 import type { ConversationEvent, JournalEvent } from "../../machines/events/events.ts";
 import type { HostEntry } from "./host-protocol.ts";
+import type { SharedSchedules } from "./schedules.ts";
 import type { Speech, SpeechTaken } from "./speech.ts";
 
 /** A conversation's names in the journal. */
@@ -54,6 +55,8 @@ export interface Forward {
   events(events: readonly NewEvent[]): Promise<readonly number[]>;
   /** As `Runtime.say`, in a conversation that is stepped elsewhere. `place` has its kind of chat. */
   say(key: string, speech: Speech & { readonly id: string }): Promise<SpeechTaken | "conflict">;
+  /** The schedules of all nodes. */
+  readonly schedules: SharedSchedules;
   /** Stores what all nodes share; resolves once that is durable. */
   shared(writes: readonly (AccessWrite | CursorWrite)[]): Promise<void>;
 }

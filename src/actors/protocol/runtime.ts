@@ -147,8 +147,8 @@ export interface RuntimePorts {
    * @default true
    */
   readonly housekeeping?: boolean;
-  /** Whether schedules start here. @default true */
-  readonly wakes?: boolean;
+  /** The schedules of the daemon, for a runtime of one of its conversations. @default its own, which start here */
+  readonly schedules?: () => ScheduleOperator;
   /** Whether the heartbeats of a conversation start here. @default those of all do */
   readonly heartbeats?: (key: string) => boolean;
   /** Bytes of memory for cached lines of transcripts. @default 33,554,432 */

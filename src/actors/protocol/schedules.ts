@@ -1,5 +1,6 @@
-/** Things said at set times, for those who list and change them. */
+/** Things said at set times, for those who list and change them, and where they are stored. */
 import type { Millis } from "../../domain/message.ts";
+import type { MetaWrite } from "../../domain/ports/index.ts";
 import type { Schedule } from "../../domain/schedule.ts";
 
 /** What became of a due time. */
@@ -50,6 +51,34 @@ export interface ScheduleOperator {
   pause(name: string, paused: boolean): Promise<boolean>;
   /** "configured": it is in the config file, and removed there. */
   remove(name: string): Promise<"removed" | "unknown" | "configured">;
+  /** Of several nodes, the name of the one that says them; null: this process does, or nobody yet. */
+  sayer(): string | null;
+}
+
+/** Where entries are stored. */
+export interface ScheduleRows {
+  row(name: string): Promise<string | null>;
+  /**
+   * Stores these; resolves when they are durable. An empty value: the row goes. False: nothing was stored, as
+   * another node has changed one of them since `basis`, and what it changed is known now.
+   * @throws EarshotError EAR_STORE_FAILED
+   */
+  keep(writes: readonly MetaWrite[], basis: number): Promise<boolean>;
+  /** Which state of the rows is known. */
+  basis(): number;
+}
+
+/** The same, shared by several nodes, one of which says the entries. */
+export interface SharedSchedules extends ScheduleRows {
+  /** All rows by their names, as they are known here. */
+  all(): ReadonlyMap<string, string>;
+  /** Learns what others have changed until now. @throws EarshotError EAR_STORE_FAILED */
+  refresh(): Promise<void>;
+  /** Whether this node says them. */
+  isOurs(): boolean;
+  sayer(): string | null;
+  /** `changed` is called when a row has changed elsewhere, or another node says them. */
+  follow(changed: () => void): void;
 }
 
 export interface Schedules extends ScheduleOperator {

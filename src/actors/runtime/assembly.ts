@@ -36,7 +36,6 @@ import { newEvent } from "../protocol/event-codec.ts";
 import type { QuarantinedEvent, RuntimePorts } from "../protocol/runtime.ts";
 import type { Effects, Supervisor, SupervisorPorts } from "../protocol/supervisor.ts";
 import { useScheduleTool } from "../schedules/schedule-tool.ts";
-import { createSchedules } from "../schedules/schedules.ts";
 import { createSessionStart } from "../sessions/session-start.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { textWithFiles } from "../turns/attachment-names.ts";
@@ -53,6 +52,7 @@ import { createTurnSlots, slotLimits } from "../turns/turn-slots.ts";
 import { eventLoop } from "../util/scheduling.ts";
 import { createApprovalService, createExecutor } from "./command-assembly.ts";
 import type { Parts } from "./parts.ts";
+import { assembleSchedules } from "./schedule-assembly.ts";
 import { createSessionParts } from "./session-assembly.ts";
 import { createSpeaker } from "./speaker.ts";
 import { assembleTurns } from "./turn-assembly.ts";
@@ -202,8 +202,7 @@ class Assembly {
       media,
       schedule: (turn, input) => {
         const agentOf = (key: string) => this.#agentOf(key);
-        const isSaid = ports.wakes !== false;
-        return useScheduleTool({ schedules, wall, agentOf, isSaid }, turn, input);
+        return useScheduleTool({ schedules, wall, agentOf }, turn, input);
       },
     });
     const outgoing = createOutgoing({
@@ -244,17 +243,11 @@ class Assembly {
     });
     const wall = ports.wall ?? (() => clock.now());
     const speaker = createSpeaker(ports, () => this.parts);
-    const schedules = createSchedules({
-      clock,
-      wall,
-      log,
-      store,
-      config: () => configs.current(),
-      keep: (writes) => journal.keep(writes),
-      check: (spec) => speaker.check(spec.to, spec.agent, "Cannot add the entry"),
-      say: (speech) => speaker.say(speech),
-      onRun: (name, run) => this.#system({ system: "schedule", name, ...run }),
-    });
+    const schedules = assembleSchedules(
+      ports,
+      () => this.parts,
+      (name, run) => this.#system({ system: "schedule", name, ...run }),
+    );
     const turns = assembleTurns(ports, {
       configs,
       sessions,

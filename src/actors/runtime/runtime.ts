@@ -83,7 +83,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     await unlessStoreFails([parts.projection], sending);
     repairTranscripts(parts);
     heartbeats.start();
-    if (ports.wakes !== false) parts.schedules.start();
+    parts.schedules.start();
     if (ports.housekeeping !== false) {
       checkpointer.start();
       parts.media.start();

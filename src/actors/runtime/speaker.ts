@@ -24,7 +24,9 @@ type Order = Speech & { readonly id: string };
 type Due = TextDue | PromptDue;
 
 export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["speaker"] {
-  const { clock, directory, store } = ports;
+  const { clock, directory } = ports;
+  // In front of an engine: what this node knows of the conversations of all.
+  const store = ports.reads ?? ports.store;
   /** Orders under way by id: the same id is looked up only when the one before is stored. */
   const underWay = new Map<string, Promise<unknown>>();
 

@@ -17,8 +17,6 @@ export interface ScheduleToolPorts {
   readonly schedules: Pick<ScheduleOperator, "addFor" | "list" | "remove">;
   readonly wall: () => Millis;
   readonly agentOf: (key: string) => string;
-  /** Whether entries that agents add are said here. */
-  readonly isSaid: boolean;
 }
 
 /** Due times that are looked at to find out how often a line fires. */
@@ -45,8 +43,6 @@ async function create(
   { cron, at, time_zone: timeZone, prompt }: ScheduleInput,
   name: string,
 ): Promise<string> {
-  if (!ports.isSaid)
-    return "Refused: several machines share this conversation, and none of them would say it. Ask for a schedule in the config.";
   const { channel, account, chat, thread } = turn.route;
   const parsed = scheduleSchema.safeParse({
     name,

@@ -9,139 +9,79 @@
  * the clock of the process does not follow when somebody sets it. Of the times that passed
  * meanwhile (no process ran, the machine slept, its clock was set) the latest is said if it is not
  * older than `limits.scheduleLateMsMax`; the rest is skipped, and the list says so.
+ *
+ * Of several nodes one says them. It looks at what the others have changed before it says something, and what it has
+ * said when it dies is known by its id, so the next one does not say it again.
  */
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { hash52 } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
-import type { Clock, Log, MetaWrite, Store, TimerHandle } from "../../domain/ports/index.ts";
+import type { Clock, Log, TimerHandle } from "../../domain/ports/index.ts";
 import { nextDue, type Schedule } from "../../domain/schedule.ts";
-import type { ScheduleEntry, ScheduleRun, Schedules } from "../protocol/schedules.ts";
+import type {
+  ScheduleAdded,
+  ScheduleRows,
+  ScheduleRun,
+  Schedules,
+  SharedSchedules,
+} from "../protocol/schedules.ts";
 import type { Speech, SpeechTaken } from "../protocol/speech.ts";
+import { type Change, createEntries, type Entry, isSame } from "./schedule-entries.ts";
 
 export interface SchedulePorts {
   readonly clock: Clock;
   /** The machine's wall clock, as it is set. */
   readonly wall: () => Millis;
   readonly log: Log;
-  readonly store: Pick<Store, "meta">;
+  readonly rows: ScheduleRows;
+  /** Instead of `rows`; null: this process has the entries for itself. */
+  readonly shared: SharedSchedules | null;
   readonly config: () => EarshotConfig;
-  readonly keep: (writes: readonly MetaWrite[]) => Promise<void>;
   /** @throws EarshotError EAR_USAGE if its account or agent is not in the config. */
   readonly check: (spec: Schedule) => void;
   readonly say: (speech: Speech) => Promise<SpeechTaken | "conflict">;
   readonly onRun: (name: string, run: ScheduleRun) => void;
 }
 
-/** As stored. */
-interface State {
-  readonly spec: Schedule;
-  /** Absent: no agent added it. */
-  readonly owner?: string;
-  /** The last due time that was dealt with, or when the entry began. */
-  anchor: Millis;
-  paused: boolean;
-  last: ScheduleRun | null;
-}
-interface Entry extends State {
-  readonly origin: ScheduleEntry["origin"];
-  busy: boolean;
-  /** On the process's clock: the store failed, and it is not tried again before. */
-  retryAt: Millis;
-}
-
-/** Names of the entries that are not in the config. */
-const indexName = "schedules";
-const nameOf = (name: string) => `schedule|${name}`;
 /** The wall clock is looked at this often, ms. */
 const lookMsMax = 30_000;
 /** Pause before a store that failed is tried again. */
 const retryMs = 1_000;
 
 export function createSchedules(ports: SchedulePorts): Schedules {
-  const { clock, wall, log } = ports;
-  const entries = new Map<string, Entry>();
+  const { clock, wall, log, shared } = ports;
+  /** One moment may have passed just before; a cron line begins now. */
+  const anchorOf = ({ cron }: Schedule): Millis => (cron === undefined ? 0 : wall());
+  const entries = createEntries({ ...ports, anchorOf });
+  /** Names of those that are being said. */
+  const busy = new Set<string>();
+  /** On the process's clock: the store failed, and they are not tried again before. */
+  const retryAt = new Map<string, Millis>();
   let timer: TimerHandle | null = null;
   let started = false;
   let stopped = false;
 
-  const writeOf = (name: string, { spec, owner, anchor, paused, last }: State): MetaWrite => ({
-    kind: "meta",
-    name: nameOf(name),
-    value: JSON.stringify({
-      spec,
-      ...(owner === undefined ? {} : { owner }),
-      anchor,
-      paused,
-      last,
-    } satisfies State),
-  });
-  const gone = (name: string): MetaWrite => ({ kind: "meta", name: nameOf(name), value: "" });
-  function index(): MetaWrite {
-    const names = [...entries].flatMap(([name, { origin }]) => (origin === "config" ? [] : [name]));
-    return { kind: "meta", name: indexName, value: JSON.stringify(names) };
-  }
-
-  async function stored(name: string): Promise<State | null> {
-    const value = await ports.store.meta(nameOf(name));
-    return value === null || value === "" ? null : (JSON.parse(value) as State);
-  }
-
-  /** Entries of the config as they are now; one that changed begins again. */
-  async function adopt(): Promise<void> {
-    const { schedule } = ports.config();
-    const names = new Set(schedule.map(({ name }) => name));
-    for (const [name, { origin }] of entries)
-      if (origin === "config" && !names.has(name)) entries.delete(name);
-    for (const spec of schedule) {
-      const { name } = spec;
-      const before = entries.get(name) ?? (await stored(name));
-      const same = before !== null && JSON.stringify(before.spec) === JSON.stringify(spec);
-      if (same && before !== null && "origin" in before && before.origin === "config") continue;
-      const begun = { spec, anchor: anchorOf(spec), paused: false, last: null };
-      const entry: Entry = {
-        ...(same && before !== null ? before : begun),
-        origin: "config",
-        busy: false,
-        retryAt: 0,
-      };
-      entries.set(name, entry);
-      if (!same) await ports.keep([writeOf(name, entry)]);
-    }
-  }
-
-  /** One moment may have passed just before; a cron line begins now. */
-  const anchorOf = ({ cron }: Schedule): Millis => (cron === undefined ? 0 : wall());
-
-  async function load(): Promise<void> {
-    const names = JSON.parse((await ports.store.meta(indexName)) ?? "[]") as string[];
-    for (const name of names) {
-      const state = await stored(name);
-      if (state !== null) {
-        const origin = state.owner === undefined ? "added" : "agent";
-        entries.set(name, { ...state, origin, busy: false, retryAt: 0 });
-      }
-    }
-    await adopt();
-  }
+  const isOurs = () => shared === null || shared.isOurs();
 
   function dueOf({ spec, anchor, paused }: Entry): Millis | null {
     return paused ? null : nextDue(spec, anchor);
   }
 
   /** It was not said, and is never due again. */
-  const isDone = ({ spec, anchor, busy }: Entry) => !busy && nextDue(spec, anchor) === null;
+  const isDone = (name: string, { spec, anchor }: Entry) =>
+    !busy.has(name) && nextDue(spec, anchor) === null;
 
   function arm(): void {
     if (timer !== null) clock.clearTimer(timer);
     timer = null;
-    if (!started || stopped) return;
+    if (!started || stopped || !isOurs()) return;
     const now = wall();
     const steady = clock.now();
-    const waits = [...entries.values()].flatMap((entry) => {
-      const due = entry.busy ? null : dueOf(entry);
-      return due === null ? [] : [Math.max(due - now, entry.retryAt - steady)];
+    const waits = [...entries.all()].flatMap(([name, entry]) => {
+      const due = busy.has(name) ? null : dueOf(entry);
+      return due === null ? [] : [Math.max(due - now, (retryAt.get(name) ?? 0) - steady)];
     });
     if (waits.length === 0) return;
     const waitMs = Math.max(1, Math.min(lookMsMax, ...waits));
@@ -150,13 +90,15 @@ export function createSchedules(ports: SchedulePorts): Schedules {
 
   function look(): void {
     const now = wall();
-    for (const [name, entry] of entries) {
-      // The wall clock was set back: what was said by it is known by its id.
-      if (entry.anchor > now + limits.scheduleLateMsMax) entry.anchor = now;
-      const due = dueOf(entry);
-      const isReady = !entry.busy && entry.retryAt <= clock.now();
-      if (isReady && due !== null && due <= now) void meet(name, entry, due, now);
-    }
+    if (started && !stopped && isOurs())
+      for (const [name, entry] of entries.all()) {
+        // The wall clock was set back: what was said by it is known by its id.
+        if (entry.anchor > now + limits.scheduleLateMsMax)
+          entries.note(name, { ...entry, anchor: now });
+        const due = dueOf(entries.get(name) ?? entry);
+        const isReady = !busy.has(name) && (retryAt.get(name) ?? 0) <= clock.now();
+        if (isReady && due !== null && due <= now) void meet(name);
+      }
     arm();
   }
 
@@ -172,27 +114,45 @@ export function createSchedules(ports: SchedulePorts): Schedules {
     }
   }
 
-  async function meet(name: string, entry: Entry, first: Millis, now: Millis): Promise<void> {
-    entry.busy = true;
+  async function meet(name: string): Promise<void> {
+    busy.add(name);
+    retryAt.delete(name);
     try {
+      await shared?.refresh();
+      const now = wall();
+      const entry = entries.get(name);
+      const first = entry === undefined ? null : dueOf(entry);
+      if (entry === undefined || first === null || first > now || !isOurs()) return;
       const due = latest(entry, now);
       const run = await runOf(name, entry, due ?? first, due !== null);
-      if (run === null) entry.retryAt = clock.now() + retryMs;
-      if (run === null || entries.get(name) !== entry) return;
-      entry.anchor = due ?? now;
-      entry.last = run;
-      // What was not said stays in the list with its reason.
-      const isOver = run.result === "said" && entry.origin !== "config" && dueOf(entry) === null;
-      if (isOver) entries.delete(name);
-      await ports.keep(isOver ? [gone(name), index()] : [writeOf(name, entry)]);
-      ports.onRun(name, run);
+      if (run === null) return again(name);
+      const isKnown = await entries.change(() => changeBy(name, entry, due ?? now, run));
+      if (isKnown) ports.onRun(name, run);
     } catch (error) {
-      // Only a stopped journal rejects: the entry is due again at the next start.
+      // A journal that has stopped rejects, and nodes that share the entries may not reach them.
       log("debug", "event.unsaid", { error: String(error) });
+      again(name);
     } finally {
-      entry.busy = false;
+      busy.delete(name);
       arm();
     }
+  }
+
+  function again(name: string): void {
+    retryAt.set(name, clock.now() + retryMs);
+  }
+
+  /** What a run changes; false: the entry is gone, or has begun again. */
+  function changeBy(name: string, said: Entry, at: Millis, run: ScheduleRun): Change<boolean> {
+    const entry = entries.get(name);
+    if (entry === undefined || !isSame(entry.spec, said.spec)) return { answer: false };
+    const next = { ...entry, anchor: Math.max(entry.anchor, at), last: run };
+    // What was not said stays in the list with its reason.
+    const isOver =
+      run.result === "said" &&
+      entry.origin !== "config" &&
+      nextDue(next.spec, next.anchor) === null;
+    return { answer: true, sets: new Map([[name, isOver ? null : next]]) };
   }
 
   /** Null: the store fails, and it is tried again. */
@@ -218,40 +178,44 @@ export function createSchedules(ports: SchedulePorts): Schedules {
     }
   }
 
-  async function put(name: string, spec: Schedule, by: Pick<Entry, "origin" | "owner">) {
+  function put(
+    name: string,
+    spec: Schedule,
+    by: Pick<Entry, "origin" | "owner">,
+  ): Change<ScheduleAdded> {
     const before = entries.get(name);
-    const isFree = before === undefined || (before.origin === by.origin && isDone(before));
-    if (!isFree) return "taken";
-    if (nextDue(spec, wall()) === null) return "over";
-    if (entries.size >= limits.schedulesMax) return "full";
-    const anchor = anchorOf(spec);
-    const entry: Entry = {
-      spec,
-      anchor,
-      paused: false,
-      last: null,
-      busy: false,
-      retryAt: 0,
-      ...by,
-    };
-    entries.set(name, entry);
-    await ports.keep([writeOf(name, entry), index()]);
-    arm();
-    return "added";
+    const isFree = before === undefined || (before.origin === by.origin && isDone(name, before));
+    if (!isFree) return { answer: "taken" };
+    if (nextDue(spec, wall()) === null) return { answer: "over" };
+    if (entries.all().size >= limits.schedulesMax) return { answer: "full" };
+    const begun = { spec, anchor: anchorOf(spec), paused: false, last: null };
+    return { answer: "added", sets: new Map([[name, { ...begun, ...by }]]) };
   }
 
+  /** Changes what is stored, and then what is waited for. */
+  async function changed<Answer>(make: () => Change<Answer>): Promise<Answer> {
+    const answer = await entries.change(make);
+    arm();
+    return answer;
+  }
+
+  shared?.follow(() => {
+    entries.learn();
+    look();
+  });
+
   return {
-    load,
+    load: entries.load,
     start() {
       started = true;
       look();
     },
     async retune() {
-      await adopt();
+      await entries.adopt();
       arm();
     },
     list: () =>
-      [...entries.entries()]
+      [...entries.all()]
         .map(([name, entry]) => ({
           name,
           origin: entry.origin,
@@ -263,41 +227,41 @@ export function createSchedules(ports: SchedulePorts): Schedules {
         }))
         .sort((a, b) => (a.next ?? Infinity) - (b.next ?? Infinity)),
     unsaid: () =>
-      [...entries].flatMap(([name, entry]) => {
+      [...entries.all()].flatMap(([name, entry]) => {
         const { origin, paused, last } = entry;
-        const isLost = last?.result === "failed" || (last?.result === "skipped" && isDone(entry));
+        const isLost =
+          last?.result === "failed" || (last?.result === "skipped" && isDone(name, entry));
         if (paused || last === null || !isLost) return [];
         return [{ name, origin, due: last.due, why: last.why ?? "it was too late" }];
       }),
     async add(spec) {
       ports.check(spec);
-      return put(spec.name, spec, { origin: "added" });
+      return changed(() => put(spec.name, spec, { origin: "added" }));
     },
-    async addFor(owner, spec) {
-      const own = [...entries.values()].filter((entry) => entry.owner === owner);
-      if (own.length >= limits.schedulesOwnMax) return "full";
-      return put(ownName(owner, spec.name), spec, { origin: "agent", owner });
-    },
-    async pause(name, paused) {
-      const entry = entries.get(name);
-      if (entry === undefined) return false;
-      // What falls due during a pause is not said after it.
-      if (entry.paused && !paused) entry.anchor = Math.max(entry.anchor, wall());
-      entry.paused = paused;
-      await ports.keep([writeOf(name, entry)]);
-      arm();
-      return true;
-    },
-    async remove(name) {
-      const entry = entries.get(name);
-      if (entry === undefined) return "unknown";
-      if (entry.origin === "config") return "configured";
-      entries.delete(name);
-      await ports.keep([gone(name), index()]);
-      arm();
-      return "removed";
-    },
-    busy: () => [...entries.values()].filter(({ busy }) => busy).length,
+    addFor: (owner, spec) =>
+      changed(() => {
+        const own = [...entries.all().values()].filter((entry) => entry.owner === owner);
+        if (own.length >= limits.schedulesOwnMax) return { answer: "full" };
+        return put(ownName(owner, spec.name), spec, { origin: "agent", owner });
+      }),
+    pause: (name, paused) =>
+      changed(() => {
+        const entry = entries.get(name);
+        if (entry === undefined) return { answer: false };
+        // What falls due during a pause is not said after it.
+        const resumes = entry.paused && !paused;
+        const anchor = resumes ? Math.max(entry.anchor, wall()) : entry.anchor;
+        return { answer: true, sets: new Map([[name, { ...entry, anchor, paused }]]) };
+      }),
+    remove: (name) =>
+      changed(() => {
+        const entry = entries.get(name);
+        if (entry === undefined) return { answer: "unknown" };
+        if (entry.origin === "config") return { answer: "configured" };
+        return { answer: "removed", sets: new Map([[name, null]]) };
+      }),
+    sayer: () => shared?.sayer() ?? null,
+    busy: () => busy.size,
     stop() {
       stopped = true;
       arm();

@@ -32,3 +32,9 @@ export const scheduleRowSchema = z.object({
 });
 /** One entry of the schedule. */
 export type ScheduleRow = Shape<typeof scheduleRowSchema>;
+export const scheduleListSchema = z.object({
+  schedules: z.array(scheduleRowSchema),
+  saidBy: text
+    .nullable()
+    .describe("of several nodes, the one that says them; null: this daemon does, or none yet"),
+});

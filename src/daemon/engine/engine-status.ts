@@ -9,6 +9,7 @@ import type { ServerState } from "../../engines/restate/calls/server-watch.ts";
 import type { CopyState } from "../../engines/restate/feed/node-mirror.ts";
 import type { SeenNode, SeenNodes } from "../../engines/restate/leases/view.ts";
 import type { NodeFacts } from "../../engines/restate/leases/wire.ts";
+import { leaseName } from "../../engines/restate/shared/schedules.ts";
 import type {
   EngineNode,
   EngineProblem,
@@ -61,7 +62,9 @@ export function engineStatus(facts: EngineFacts): EngineStatus {
     several: config.nodes !== null,
     // What this node says of itself is newer than what it has heard.
     nodes: [...[ownNode, ...nodes.filter(({ isOwn }) => !isOwn)].map(shownNode), ...gone],
-    connections: (seen?.leases ?? []).flatMap(shownConnection),
+    connections: (seen?.leases ?? [])
+      .filter(({ account }) => account !== leaseName.join(":"))
+      .flatMap(shownConnection),
     problems: problemsOf(facts),
   };
 }

@@ -15,6 +15,7 @@ import {
   relayTo,
 } from "../../actors/protocol/runtime-events.ts";
 import { createRuntime } from "../../actors/runtime/runtime.ts";
+import { scheduleRowsOf } from "../../actors/schedules/schedule-rows.ts";
 import { wokenKeys } from "../../actors/turns/heartbeats.ts";
 import { createNodeSlots } from "../../actors/turns/node-slots.ts";
 import { slotLimits } from "../../actors/turns/turn-slots.ts";
@@ -41,6 +42,7 @@ import { openNode, type RestateNode } from "../../engines/restate/node.ts";
 import { createNodeNumbers } from "../../engines/restate/numbers/node-numbers.ts";
 import { createOrders, type Orders } from "../../engines/restate/orders.ts";
 import { registerNodes } from "../../engines/restate/registration.ts";
+import { createNodeSchedules } from "../../engines/restate/shared/schedules.ts";
 import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
 import { createVerdicts } from "../../engines/restate/verdicts.ts";
 import { createWaker } from "../../engines/restate/waking.ts";
@@ -155,6 +157,8 @@ function restateEngine(ports: EnginePorts): Engine {
     admin: trimmed(admin),
   });
   const nameOf = (own: number) => `${hostname()}:${own}`;
+  const leases = connections?.leases ?? null;
+  const schedules = createNodeSchedules({ clock, log, call, leases });
   /** The runtimes of active conversations, by their numbers. */
   const active = new Map<number, Runtime>();
   const { mirror } = ports;
@@ -219,6 +223,7 @@ function restateEngine(ports: EnginePorts): Engine {
           }),
         ),
       say: sayer(orders),
+      schedules,
       shared: (writes) => shared.store(writes),
     },
     orders,
@@ -253,7 +258,7 @@ function restateEngine(ports: EnginePorts): Engine {
             slots,
             careful: { now: isAgain, alone },
             housekeeping: false,
-            wakes: false,
+            schedules: () => ports.front().schedules(),
             heartbeats: (one) => one === key,
             access: () => ports.front().access(),
           });
@@ -278,8 +283,10 @@ function restateEngine(ports: EnginePorts): Engine {
       connections?.start(nameOf(node.port));
       rows.start();
       await know(store);
+      await schedules.load(await scheduleRowsOf(store, config()));
       await front();
       shared.start();
+      schedules.start();
       open();
       void waker.wake(wokenKeys(config()));
     },
@@ -311,7 +318,7 @@ function restateEngine(ports: EnginePorts): Engine {
     async stop(drainMs) {
       waker.stop();
       stops = true;
-      await node?.drain(drainMs);
+      await Promise.all([schedules.stop(), node?.drain(drainMs)]);
       shared.stop();
     },
     async leave() {

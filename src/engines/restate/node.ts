@@ -20,7 +20,8 @@ import { conversationObject, type ObjectPorts } from "./objects.ts";
 import { fileObject } from "./outlet/files.ts";
 import { outletObject } from "./outlet/object.ts";
 import { provideResolvers } from "./polyfill.ts";
-import { accessObject, cursorObject } from "./shared/objects.ts";
+import { cursorObject, rowsObject } from "./shared/objects.ts";
+import { accessService, scheduleService } from "./shared/wire.ts";
 
 export interface NodeOptions extends ActivationPorts {
   /** Gets what the SDK has to say of calls, such as why one is made again. */
@@ -113,7 +114,8 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
       leaseObject(sdk),
       outletObject(sdk),
       fileObject(sdk),
-      accessObject(sdk),
+      rowsObject(sdk, accessService),
+      rowsObject(sdk, scheduleService),
       cursorObject(sdk),
     ],
     identityKeys: [...identityKeys],

@@ -12,7 +12,7 @@ const create = (input: object) => ({
 });
 
 /** The tool as a turn of the group's conversation uses it. */
-function toolIn(world: World, room = "room", isSaid = true) {
+function toolIn(world: World, room = "room") {
   const schedules = world.runtime.schedules();
   const route = {
     channel: "telegram",
@@ -22,7 +22,7 @@ function toolIn(world: World, room = "room", isSaid = true) {
   } as const;
   const key = `agent:main:telegram:group:${room}`;
   const turn = { turnId: "t", conv: 1, key, route, since: 0, refs: [] };
-  const ports = { schedules, wall: () => world.clock.now(), agentOf: () => "main", isSaid };
+  const ports = { schedules, wall: () => world.clock.now(), agentOf: () => "main" };
   return (input: Parameters<typeof useScheduleTool>[2]) => useScheduleTool(ports, turn, input);
 }
 
@@ -47,13 +47,6 @@ test("a turn sets a prompt, which becomes a turn of the same room, once, over a 
     ["room", "Did you call the bank?"],
   ]);
   expect(JSON.stringify(world.lines)).toContain("a note that you left yourself: bank");
-  expect(world.runtime.schedules().list()).toEqual([]);
-});
-
-test("where nobody would say it, it is refused, and nothing is kept", async () => {
-  const world = await new World().start();
-  const order = { action: "create", name: "tea", prompt: "Tea?", cron: "0 16 * * *" } as const;
-  expect(await toolIn(world, "room", false)(order)).toMatch(/^Refused: several machines/);
   expect(world.runtime.schedules().list()).toEqual([]);
 });
 

@@ -4,6 +4,9 @@
  */
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
+import { createSchedules } from "../../../src/actors/schedules/schedules.ts";
+import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
+import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { nextDue, type Schedule, scheduleSchema } from "../../../src/domain/schedule.ts";
 import { property } from "../../support/property.ts";
@@ -271,4 +274,34 @@ test("an entry that cannot be is refused with its reason", () => {
   expect(problems({ at: "2026-12-24T18:00:00Z" })).toEqual(["expected either cron or at"]);
   expect(problems({ prompt: "x" })).toEqual(["expected either text or prompt"]);
   expect(problems({ text: " " })).toEqual(["expected some text"]);
+});
+
+test("a line that is paused while it is being said stays", async () => {
+  const clock = new SimulatedClock(begin);
+  let end: () => void = () => undefined;
+  const schedules = createSchedules({
+    clock,
+    wall: () => clock.now(),
+    log: () => undefined,
+    rows: { row: async () => null, keep: async () => true, basis: () => 0 },
+    shared: null,
+    config: () => scenarioConfig({}),
+    check: () => undefined,
+    onRun: () => undefined,
+    say: ({ id = "", place }) =>
+      new Promise((said) => {
+        end = () => said({ id, key: "k", route: place as never, parts: [], turn: false });
+      }),
+  });
+  await schedules.load();
+  schedules.start();
+  await schedules.add(entry({ cron: "0 * * * *" }));
+  clock.advanceTo(begin + hour);
+  await new Promise(setImmediate);
+  expect(schedules.busy()).toBe(1);
+  expect(await schedules.pause("one", true)).toBe(true);
+  end();
+  await vi.waitUntil(() => schedules.busy() === 0);
+  expect(schedules.list()).toMatchObject([{ name: "one", paused: true, last: { result: "said" } }]);
+  schedules.stop();
 });

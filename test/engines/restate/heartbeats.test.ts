@@ -58,7 +58,6 @@ function openRoom(own: Record<string, unknown> = { heartbeat: { everyMs } }) {
         workspaces: { folder: (folder) => folder, read: async () => file },
         workers: 0,
         housekeeping: false,
-        wakes: false,
         heartbeats: (one) => one === key,
       }),
   });

@@ -53,6 +53,81 @@ describe.skipIf(!haveRestate)("of two nodes that share a Restate", () => {
     }
   }, 300_000);
 
+  interface Listed {
+    readonly schedules: readonly { readonly name: string; readonly last: unknown }[];
+    readonly saidBy: string | null;
+  }
+  const listed = (node: Node) => world.ask<Listed>(node, "/schedules");
+  const to = { channel: "webhook", chat: { id: "#notes", kind: "group" } };
+  const notes = "agent:main:webhook:group:#notes";
+  const saidThere = () =>
+    new Set(world.said.flatMap((one) => (one.chat === "#notes" ? one.text : [])));
+
+  /** The node that says the schedule, as both show it. */
+  async function sayer(): Promise<Node> {
+    for (;;) {
+      for (const node of world.running()) {
+        const { saidBy } = await listed(node);
+        const found = world.running().find(({ port }) => saidBy?.endsWith(`:${port}`));
+        if (found !== undefined) return found;
+      }
+      await new Promise((next) => setTimeout(next, 50));
+    }
+  }
+
+  test("one says each entry of the schedule, another when it is killed, and nothing twice", async () => {
+    for (let round = 0; round < rounds(1, 6); round += 1) {
+      const dying = await sayer();
+      const other = world.nodes.find((node) => node !== dying) as Node;
+      const texts = Array.from({ length: 10 }, (_, place) => `note ${round} ${place}`);
+      const from = Date.now() + 6_000;
+      const add = (name: string, place: number, what: "text" | "prompt") =>
+        world.ask(place % 2 === 0 ? dying : other, "/schedules", {
+          name,
+          to,
+          at: new Date(from + place * 1_200).toISOString(),
+          [what]: name,
+        });
+      const gone = `note ${round} removed`;
+      await add(gone, 3, "text");
+      await Promise.all([
+        ...texts.map((text, place) => add(text, place, place % 3 === 0 ? "prompt" : "text")),
+        world.ask(other, `/schedules/${encodeURIComponent(gone)}/remove`, {}),
+      ]);
+      await world.until(() => saidThere().has(texts[2] as string));
+      await world.end(dying, round % 3 === 2 ? "SIGTERM" : "SIGKILL");
+      await world.until(() => saidThere().has(texts.at(-2) as string));
+      expect((await sayer()) === other).toBe(true);
+      await world.start(dying);
+      const ownTexts = texts.filter((_, place) => place % 3 !== 0);
+      await world.until(() => ownTexts.every((text) => saidThere().has(text)));
+      expect(saidThere()).not.toContain(gone);
+      for (const node of world.nodes)
+        await expect
+          .poll(async () => (await listed(node)).schedules, { timeout: 30_000, interval: 200 })
+          .toEqual([]);
+    }
+    const due = (await world.identities(notes)).filter((identity) =>
+      identity.includes("schedule|"),
+    );
+    expect(due).toHaveLength(rounds(1, 6) * 10);
+    expect(new Set(due).size).toBe(due.length);
+    expect(await world.saidAgain(notes)).toEqual([]);
+  }, 600_000);
+
+  test("an agent's entry, ordered on whichever node has its conversation, is said", async () => {
+    const [first, second] = world.nodes as [Node, Node];
+    await world.speak(second, "#own", "m3", "remind me");
+    const own = () => world.said.flatMap(({ chat, text }) => (chat === "#own" ? text : []));
+    await world.until(() => own().length === 1);
+    expect(own()[0]).toMatch(/^tool: Scheduled: own/u);
+    await world.until(() => own().length === 2);
+    expect(own()[1]).toMatch(/^turn/u);
+    await expect
+      .poll(async () => (await listed(first)).schedules, { timeout: 30_000, interval: 200 })
+      .toEqual([]);
+  }, 60_000);
+
   test("a conversation at rest is woken by a config that a start has given it", async () => {
     const later = "agent:main:webhook:group:#later";
     const [, second] = world.nodes as [Node, Node];

@@ -21,8 +21,9 @@ import { leaseObject } from "../../../src/engines/restate/leases/object.ts";
 import { createNodeNumbers } from "../../../src/engines/restate/numbers/node-numbers.ts";
 import { numbersObject } from "../../../src/engines/restate/numbers/object.ts";
 import { conversationObject } from "../../../src/engines/restate/objects.ts";
-import { accessObject, cursorObject } from "../../../src/engines/restate/shared/objects.ts";
+import { cursorObject, rowsObject } from "../../../src/engines/restate/shared/objects.ts";
 import { createSharedRows } from "../../../src/engines/restate/shared/shared-rows.ts";
+import { accessService } from "../../../src/engines/restate/shared/wire.ts";
 import { createVerdicts } from "../../../src/engines/restate/verdicts.ts";
 import type { Frames } from "../harness/mutate.ts";
 import { canary, frames, jsonFrames, jsonIn, type Target } from "../harness/target.ts";
@@ -171,7 +172,7 @@ const objects = [
   }),
   numbersObject(sdk),
   leaseObject(sdk),
-  accessObject(sdk),
+  rowsObject(sdk, accessService),
   cursorObject(sdk),
   feedObject(sdk),
 ] as unknown as readonly { readonly name: string; readonly object: Record<string, Handler> }[];

@@ -44,6 +44,12 @@ export default async function* (turn) {
   turns += 1;
   const began = { pid: process.pid, heartbeat: turn.heartbeat === true };
   await fetch(${JSON.stringify(url)}, { method: "POST", body: JSON.stringify(began) });
+  if ((turn.said ?? "").includes("remind me")) {
+    const at = new Date(Date.now() + 2000).toISOString();
+    const input = { action: "create", name: "own", prompt: "remember", at };
+    yield { type: "text", text: "tool: " + await turn.callTool("schedule", input) };
+    return;
+  }
   yield { type: "text", text: "turn " + process.pid + " " + turns };
 }`;
 
@@ -136,12 +142,12 @@ export class DaemonNodes {
   }
 
   /** Says something to the agent in a group, at a node; resolves when it is decided. */
-  async speak(node: Node, chat: string, id: string): Promise<void> {
+  async speak(node: Node, chat: string, id: string, text = "hello"): Promise<void> {
     const message = {
       channel: "webhook",
       id,
       author: { id: "ann" },
-      text: "hello",
+      text,
       chat: { id: chat, kind: "group" },
       mentions: [{ id: "me", isSelf: true }],
     };
@@ -218,7 +224,8 @@ export class DaemonNodes {
     const rows = await store.outboxByState(["sent", "in-doubt", "sending"], 100_000);
     await store.close();
     const doubted = new Set(rows.flatMap(({ id, doubts }) => (doubts > 0 ? [id] : [])));
-    const ids = this.said.map(({ id }) => id);
+    const chat = key.split(":").at(-1);
+    const ids = this.said.flatMap((one) => (one.chat === chat ? one.id : []));
     return ids.filter((id, place) => ids.indexOf(id) < place && !doubted.has(id));
   }
 

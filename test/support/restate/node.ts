@@ -107,7 +107,6 @@ export async function openTalkingNode(
         events: createRuntimeEvents(log),
         workers: 0,
         housekeeping: false,
-        wakes: false,
       });
       active.add(key);
       activations.set(key, (activations.get(key) ?? 0) + 1);

@@ -13,7 +13,7 @@ interface ScheduleProps {
 }
 
 export function Schedule({ token }: ScheduleProps) {
-  const entries = useSchedule(token);
+  const { schedules: entries, saidBy } = useSchedule(token);
   if (entries.length === 0) return null;
   return (
     <section class="panel" aria-labelledby="schedule-title">
@@ -21,6 +21,11 @@ export function Schedule({ token }: ScheduleProps) {
         <h2 id="schedule-title">Schedule</h2>
         <span class="end">
           {entries.length} {entries.length === 1 ? "entry" : "entries"}
+          {saidBy !== null && (
+            <>
+              , said by <bdi>{saidBy}</bdi>
+            </>
+          )}
         </span>
       </header>
       {entries.map((entry) => (
@@ -47,19 +52,20 @@ export function Schedule({ token }: ScheduleProps) {
 }
 
 interface Answer {
-  readonly schedules: readonly ScheduleRow[] | null;
+  readonly schedules: readonly ScheduleRow[];
+  /** Of several nodes. */
+  readonly saidBy: string | null;
 }
 
 /** Looked at again and again: entries change by commands and by agents as well. */
-function useSchedule(token: string): readonly ScheduleRow[] {
-  const [entries, setEntries] = useState<readonly ScheduleRow[]>([]);
+function useSchedule(token: string): Answer {
+  const [answered, setAnswered] = useState<Answer>({ schedules: [], saidBy: null });
   useEffect(() => {
     let gone = false;
     async function look(): Promise<void> {
       // The line of the page itself says that the daemon does not answer.
       const answer = await ask("/api/schedules", { token }).catch(() => null);
-      const { schedules } = (answer ?? { schedules: null }) as Answer;
-      if (!gone && schedules !== null) setEntries(schedules);
+      if (!gone && answer !== null) setAnswered(answer as Answer);
     }
     void look();
     const timer = setInterval(() => void look(), lookMs);
@@ -68,7 +74,7 @@ function useSchedule(token: string): readonly ScheduleRow[] {
       clearInterval(timer);
     };
   }, [token]);
-  return entries;
+  return answered;
 }
 
 const lookOf = ({ paused, last, next }: ScheduleRow) =>

@@ -1,14 +1,14 @@
 /**
  * What all nodes share besides conversations
  * ==========================================
- * `access` has the rows of the access store. A change is refused when one of its rows was changed by another node
- * meanwhile, so that a code is used once. `cursors` has how far each account has read its platform.
+ * `access` has the rows of the access store, `schedules` the entries that are said at set times. A change is refused
+ * when one of its rows was changed by another node meanwhile, so that a code is used once. `cursors` has how far each
+ * account has read its platform.
  */
 import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import { parsed, type Sdk, shortCalls } from "../calls/handlers.ts";
 import {
-  accessService,
   changeSchema,
   cursorSchema,
   cursorService,
@@ -22,7 +22,8 @@ interface Change extends SharedRow {
 }
 type Rows = Readonly<Record<string, string>>;
 
-export function accessObject(sdk: Sdk) {
+/** Rows under one key, as `accessService` and `scheduleService` have them. */
+export function rowsObject(sdk: Sdk, name: string) {
   async function read(ctx: ObjectContext | ObjectSharedContext) {
     return {
       version: (await ctx.get<number>("version")) ?? 0,
@@ -52,7 +53,7 @@ export function accessObject(sdk: Sdk) {
   }
 
   return sdk.object({
-    name: accessService,
+    name,
     handlers: {
       /** Answers what has changed since `known`, the caller's own rows included. */
       change: async (ctx: ObjectContext, input: unknown): Promise<SharedAnswer> => {

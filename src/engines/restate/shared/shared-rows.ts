@@ -1,11 +1,5 @@
-/**
- * The shared rows, on a node
- * ==========================
- * Stores what this node changes before anything rests on it, and looks every second for what others have changed.
- */
-
+/** Who may speak and how far accounts have read, shared by all nodes. */
 import { EarshotError } from "../../../domain/errors.ts";
-import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type {
   AccessRow,
   AccessWrite,
@@ -13,17 +7,9 @@ import type {
   CursorWrite,
   Log,
 } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
 import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
-import {
-  accessKey,
-  accessService,
-  answerSchema,
-  cursorService,
-  cursorsSchema,
-  type SharedAnswer,
-  type SharedRow,
-} from "./wire.ts";
+import { createSharedTable } from "./table.ts";
+import { accessService, cursorService, cursorsSchema, type SharedRow } from "./wire.ts";
 
 export interface SharedRowsPorts {
   readonly clock: Clock;
@@ -49,88 +35,27 @@ export interface SharedRows {
   stop(): void;
 }
 
-export function createSharedRows({ clock, log, call, onChanged }: SharedRowsPorts): SharedRows {
-  let known = 0;
-  /** Names of the rows that there are. */
-  const names = new Set<string>();
-  const stop = new AbortController();
-  let isReachable = true;
-  /** Changes of this node are made one after the other, as each rests on what the last has learned. */
-  let last: Promise<unknown> = Promise.resolve();
-
-  const ask = async (handler: "change" | "since", input: object): Promise<SharedAnswer> => {
-    const path = `${accessService}/${accessKey}/${handler}`;
-    return answerOf(answerSchema, await call(path, input), path);
-  };
-
-  /** What is different in an answer. */
-  function learn({ version, whole, rows }: SharedAnswer): readonly SharedRow[] {
-    const present = new Set(rows.map(({ name }) => name));
-    const gone = whole ? [...names].filter((name) => !present.has(name)) : [];
-    const all = [...rows, ...gone.map((name) => ({ name, body: null }))];
-    for (const { name, body } of all)
-      if (body === null) names.delete(name);
-      else names.add(name);
-    known = version;
-    return all;
-  }
+export function createSharedRows(ports: SharedRowsPorts): SharedRows {
+  const { call } = ports;
+  const table = createSharedTable({ ...ports, service: accessService });
 
   async function change(rows: readonly SharedRow[]): Promise<void> {
-    const from = known;
-    const answer = await ask("change", { known: from, rows });
-    const learned = learn(answer);
-    const isOwn = new Set(answer.refused ? [] : rows.map(({ name }) => name));
-    const others = learned.filter(({ name }) => !isOwn.has(name));
-    if (others.length > 0) onChanged(others);
-    if (answer.refused)
-      throw new EarshotError(
-        "EAR_STORE_FAILED",
-        "Cannot change who may speak: another node has just changed the same. Try it again.",
-      );
-  }
-
-  async function look(): Promise<void> {
-    while (!stop.signal.aborted) {
-      await pauseFor(clock, engineLimits.sharedLookMs, stop.signal);
-      if (stop.signal.aborted) return;
-      try {
-        const turn = last.then(async () => {
-          const answer = await ask("since", { known });
-          if (answer.version !== known) onChanged(learn(answer));
-        });
-        last = turn.catch(() => undefined);
-        await turn;
-        if (!isReachable) log("info", "shared.working");
-        isReachable = true;
-      } catch (error) {
-        if (isReachable) log("warn", "shared.unreachable", { error: String(error) });
-        isReachable = false;
-      }
-    }
+    if (await table.change(rows)) return;
+    throw new EarshotError(
+      "EAR_STORE_FAILED",
+      "Cannot change who may speak: another node has just changed the same. Try it again.",
+    );
   }
 
   return {
-    async load(own) {
-      const answer = await ask("since", { known: 0 });
-      learn(answer);
-      if (answer.version === 0 && own.length > 0) await change(own);
-      return answer.version === 0
-        ? own
-        : answer.rows.flatMap(({ name, body }) => (body === null ? [] : { name, body }));
-    },
-    start() {
-      void look();
-    },
+    load: table.load,
+    start: table.start,
     async store(writes) {
       const rows = writes.flatMap((write) =>
         write.kind === "access" ? { name: write.name, body: write.body } : [],
       );
       const cursors = writes.flatMap((write) => (write.kind === "cursor" ? write : []));
-      if (rows.length > 0) {
-        const turn = last.then(() => change(rows));
-        last = turn.catch(() => undefined);
-        await turn;
-      }
+      if (rows.length > 0) await change(rows);
       for (const { channel, account, identity, value } of cursors)
         await call(`${cursorService}/${keyOf(channel, account)}/set`, { identity, value });
     },
@@ -138,7 +63,7 @@ export function createSharedRows({ clock, log, call, onChanged }: SharedRowsPort
       const path = `${cursorService}/${keyOf(channel, account)}/all`;
       return answerOf(cursorsSchema, await call(path), path)[identity] ?? null;
     },
-    stop: () => stop.abort(),
+    stop: table.stop,
   };
 }
 

@@ -1,10 +1,11 @@
-/** The calls of the virtual objects `access` (one key) and `cursors` (a key for each account). */
+/** The calls of the virtual objects `access`, `schedules` (one key each) and `cursors` (a key for each account). */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
 
 export const accessService = "access";
-/** The only key. */
-export const accessKey = "all";
+export const scheduleService = "schedules";
+/** The only key of both. */
+export const rowsKey = "all";
 export const cursorService = "cursors";
 
 const rowSchema = z.object({

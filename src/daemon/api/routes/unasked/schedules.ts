@@ -5,7 +5,7 @@
 import { z } from "zod";
 import type { ScheduleEntry } from "../../../../actors/protocol/schedules.ts";
 import { scheduleSchema } from "../../../../domain/schedule.ts";
-import { scheduleRowSchema } from "../../../api-types/schedules.ts";
+import { scheduleListSchema } from "../../../api-types/schedules.ts";
 import { text } from "../../../api-types/schema.ts";
 import { ApiRefusal } from "../../../http/api-error.ts";
 import type { Endpoints } from "../../../http/endpoint.ts";
@@ -18,7 +18,7 @@ const list = {
   method: "get",
   path: "/api/schedules",
   summary: "What is said at set times, the soonest first",
-  answer: z.object({ schedules: z.array(scheduleRowSchema) }),
+  answer: scheduleListSchema,
 } as const;
 const add = {
   method: "post",
@@ -64,7 +64,10 @@ export function scheduleRoutes(endpoints: Endpoints, deps: RouteDeps): void {
     if (await schedules().pause(name, is)) return { name, done: true as const };
     throw unknown();
   };
-  endpoints.add(list, () => ({ schedules: schedules().list().map(shown) }));
+  endpoints.add(list, () => ({
+    schedules: schedules().list().map(shown),
+    saidBy: schedules().sayer(),
+  }));
   endpoints.add(add, async ({ body }) => {
     ready();
     const { name } = body;

@@ -142,8 +142,11 @@ export function addScheduleCommand(program: Command): void {
 }
 
 async function list(options: JsonOptions): Promise<void> {
-  const answer = await askDaemon<{ schedules: Entry[] }>(options, "/api/schedules");
-  const entries = answer?.schedules ?? [];
+  const answer = await askDaemon<{ schedules: Entry[]; saidBy: string | null }>(
+    options,
+    "/api/schedules",
+  );
+  const { schedules: entries, saidBy } = answer ?? { schedules: [], saidBy: null };
   if (options.json === true) return printJson(entries);
   if (entries.length === 0) return print("nothing is scheduled");
   const cells = [
@@ -160,6 +163,7 @@ async function list(options: JsonOptions): Promise<void> {
     const entry = entries[index];
     return entry === undefined ? [] : detailOf(entry);
   });
+  if (saidBy !== null) print(`said by the node ${oneLine(saidBy, textUnitsMax)}`);
 }
 
 function detailOf({ turn, text, last }: Entry): readonly string[] {
