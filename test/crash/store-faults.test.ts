@@ -189,3 +189,21 @@ test("every call of the store may fail, once or until the next start", async () 
   expect(found, `seed ${seed}`).toEqual([]);
   expect(reported).toBeGreaterThan(0);
 }, 600_000);
+
+test("a recovery that fails is in the status until the next start, and nothing waits for it without end", async () => {
+  const names: string[] = [];
+  const listed = new Proxy(openTemporaryStore(), {
+    get(store, call: keyof Store) {
+      if (call === "meta") return (name: string) => names.push(name) && store.meta(name);
+      const method = Reflect.get(store, call) as unknown;
+      return typeof method === "function" ? method.bind(store) : method;
+    },
+  });
+  await (await play(listed, null)).world.runtime.stop();
+  const at = names.indexOf("sweptSeq") + 1;
+  expect(at).toBeGreaterThan(0);
+  const played = await play(openTemporaryStore(), { call: "meta", at, forever: false });
+  expect(await wrong(played)).toEqual([]);
+  expect(played.visible).toContainEqual(expect.stringContaining("recovery failed"));
+  await played.world.runtime.stop();
+});

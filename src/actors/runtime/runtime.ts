@@ -36,6 +36,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   let parts: Parts | null = null;
   let ingress: ReturnType<typeof createIngress> | null = null;
   let recovering: Promise<void> = Promise.resolve();
+  /** What the start gate holds then waits for the next start. */
+  let recoveryFailed = false;
   let stopping: Promise<void> | null = null;
 
   const opened = (): Parts => {
@@ -76,6 +78,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     const sending = outbox.recover(open, counts, repairFor(parts, open));
     recovering = recover(parts, lastSeq, runs);
     recovering.catch((error: EarshotError) => {
+      recoveryFailed = true;
       status.problem(`recovery failed: ${error.message}`);
       ports.log("fatal", "recovery.failed", { code: error.code, error: error.message });
     });
@@ -143,7 +146,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   function underway(): number {
     const { turns, heartbeats, schedules } = opened();
     const arriving = ingress === null ? 0 : ingress.pending() - ingress.reading();
-    const held = opened().startGate.waiting();
+    const held = recoveryFailed ? 0 : opened().startGate.waiting();
     return held + turns.preparing() + heartbeats.looking() + schedules.busy() + arriving;
   }
 
