@@ -64,6 +64,8 @@ export default defineConfig({
     // Files that run one after the other in a process share its modules: loading them again for each
     // file would cost more processor time than all the tests. So a test leaves nothing behind.
     isolate: false,
+    // Kept in node_modules by its text, what a file was made into need not be made again in the next run.
+    experimental: { fsModuleCache: true },
     sequence: { sequencer: Interleaved },
     provide: { propertySeed: seed === undefined ? null : Number(seed) },
     maxWorkers: workers,

@@ -81,6 +81,8 @@ class Runner {
       pool: "threads",
       maxWorkers: 1,
       watch: false,
+      // The files with all mutants are of no use afterwards.
+      experimental: { fsModuleCache: false },
       reporters: [{ onTestRunEnd: (modules, errors) => this.#broke(ended(modules, errors)) }],
       onConsoleLog: () => false,
     });

@@ -63,6 +63,8 @@ export async function startRestate(
   const ports = ["--ingress-port", String(ingress), "--admin-port", String(admin)];
   const child = spawn(process.execPath, [script, "--json", ...ports, "--data", data, ...more], {
     stdio: ["ignore", "pipe", "pipe"],
+    // Of its 24 by default each has a thread that wakes up the others.
+    env: { RESTATE_DEFAULT_NUM_PARTITIONS: "4", ...process.env },
   });
   let said = "";
   child.stderr.on("data", (part) => {
