@@ -284,6 +284,7 @@ describe("A40: an answer to a batch", () => {
     rejected: [],
     checkpoints: [{ conv: 7, recordSeq: 20, record: "[]" }],
     unreadable: [],
+    forgotten: [[20, 1, "m1"]],
     live: 1,
   };
 
@@ -304,6 +305,10 @@ describe("A40: an answer to a batch", () => {
     ["with a step of an event that it was never sent", { steps: [{ ...step, seq: 21 }] }],
     ["with an effect that is none", { steps: [{ ...step, effects: [null] }] }],
     ["with steps that are none", { steps: "all" }],
+    ["that does not say what was forgotten", { forgotten: undefined }],
+    ["that forgot what has no id", { forgotten: [[20, 1]] }],
+    ["that forgot because of an event that it was never sent", { forgotten: [[21, 1, "m"]] }],
+    ["that forgot a message of any size", { forgotten: [[20, 1, "x".repeat(513)]] }],
     ["with a record of somebody else", { checkpoints: [{ conv: 8, recordSeq: 1, record: "[]" }] }],
     [
       "with a record that covers what is still to come",

@@ -22,6 +22,7 @@ import type { Judges } from "../judge/judge.ts";
 import type { Outbox } from "../outbox/types.ts";
 import type { TurnSlots } from "../protocol/conversation-summary.ts";
 import {
+  type Forgotten,
   type HostEntry,
   type HostResult,
   type HostStep,
@@ -46,6 +47,7 @@ import {
   reactLine,
   rowReactLine,
 } from "./event-stream.ts";
+import { byEvent, reportDropped, reportForgotten } from "./forgotten-messages.ts";
 
 export interface EffectPorts {
   readonly clock: Clock;
@@ -92,6 +94,8 @@ interface Applied {
   /** The message was decided before, and a judge has said otherwise now. */
   readonly again?: true;
   readonly plan: StepPlan | null;
+  /** What it pushed out of the memory; null: nothing. */
+  readonly forgotten: readonly Forgotten[] | null;
 }
 
 export function createEffects(ports: EffectPorts): Effects {
@@ -174,7 +178,7 @@ export function createEffects(ports: EffectPorts): Effects {
       ports.slots.request({ conv, key, agentId: ports.agentOf(key) });
   }
 
-  function act({ conv, key, code, message, again, plan }: Applied): void {
+  function act({ conv, key, code, message, again, plan, forgotten }: Applied): void {
     emit.applied?.(conv);
     const verdict = code > 0 ? decodeVerdict(code) : null;
     if (verdict !== null && message !== null) {
@@ -186,6 +190,7 @@ export function createEffects(ports: EffectPorts): Effects {
         ports.media.engaged(key, { conv, seq, at, inbound, offset: 0 });
       }
     }
+    if (forgotten !== null) reportForgotten(emit, clock.now(), key, forgotten);
     if (plan === null) return;
     emit.changed?.(conv);
     for (const effect of plan.step.effects) perform(effect, plan.step);
@@ -232,14 +237,7 @@ export function createEffects(ports: EffectPorts): Effects {
           emit.line?.(reactLine(t, effect));
         break;
       case "dropped":
-        emit.dropped?.(effect.message.seq);
-        emit.line?.({
-          t,
-          key,
-          event: "dropped",
-          message: effect.message.id,
-          why: effect.why,
-        });
+        reportDropped(emit, t, key, effect);
         break;
       case "run.ended":
         ports.turns.ended(effect.turnId);
@@ -342,19 +340,22 @@ async function appliedEvents(
   const context = steps.size === 0 ? null : await contextOf(ports, result);
   const planOf = (step: HostStep | undefined) =>
     step === undefined || context === null ? null : planStep(step, context);
+  const pushedOut = byEvent(result.forgotten);
   const applied: Applied[] = [];
   for (const [index, { seq, conv, key, event }] of entries.entries()) {
     const code = result.codes[index] ?? 0;
     const step = steps.get(seq);
     steps.delete(seq);
     if (!isVerdict(code)) continue;
+    const plan = planOf(step);
+    const forgotten = pushedOut?.get(seq) ?? null;
     if (event.type === "judge.answered" && code > 0) {
       const message = await ports.messageOf(conv, event.id);
-      applied.push({ seq, conv, key, code, message, again: true, plan: planOf(step) });
+      applied.push({ seq, conv, key, code, message, again: true, plan, forgotten });
       continue;
     }
     const message = event.type === "message.received" ? event : null;
-    applied.push({ seq, conv, key, code, message, plan: planOf(step) });
+    applied.push({ seq, conv, key, code, message, plan, forgotten });
   }
   for (const step of steps.values()) {
     const { seq, conv, key, code } = step;
@@ -362,14 +363,16 @@ async function appliedEvents(
     const again = found?.type === "judge.answered" ? ({ again: true } as const) : {};
     const message =
       found?.type === "judge.answered" ? await ports.messageOf(conv, found.id) : found;
-    applied.push({ seq, conv, key, code, message, ...again, plan: planOf(step) });
+    const plan = planOf(step);
+    applied.push({ seq, conv, key, code, message, ...again, plan, forgotten: null });
   }
   if (steps.size === 0 && result.rejected.length === 0) return applied;
   const known = new Set(applied.map(({ seq }) => seq));
   for (const { seq, conv, error } of result.rejected) {
     ports.log("error", "event.rejected", { seq, conv, error });
     if (known.has(seq)) continue;
-    applied.push({ seq, conv, key: "", code: quarantinedCode, message: null, plan: null });
+    const none = { message: null, plan: null, forgotten: null };
+    applied.push({ seq, conv, key: "", code: quarantinedCode, ...none });
   }
   return applied.sort((a, b) => a.seq - b.seq);
 }

@@ -22,6 +22,7 @@ import { decodeEvent } from "../protocol/event-codec.ts";
 import {
   type Activation,
   alreadySteppedCode,
+  type Forgotten,
   type HostBatch,
   type HostCheckpoint,
   type HostEntry,
@@ -93,6 +94,14 @@ export function splitVerdict(effects: readonly Effect[]): {
   return { code: 0, rest: effects };
 }
 
+/** Whether a step has only decided, and pushed older messages out of the memory. */
+function isHeard(effects: readonly Effect[]): boolean {
+  for (const effect of effects)
+    if (effect.type !== "decided" && !(effect.type === "dropped" && effect.why === "context-size"))
+      return false;
+  return true;
+}
+
 export function createHostCore(options: ConversationHostOptions): ConversationHost {
   return new Core(options);
 }
@@ -101,6 +110,7 @@ export function createHostCore(options: ConversationHostOptions): ConversationHo
 interface Draft {
   readonly codes: number[];
   readonly steps: HostStep[];
+  readonly forgotten: Forgotten[];
   readonly checkpoints: HostCheckpoint[];
   readonly evicted: Set<number>;
   readonly due: Set<Slot>;
@@ -111,6 +121,7 @@ interface Draft {
 const emptyDraft = (): Draft => ({
   codes: [],
   steps: [],
+  forgotten: [],
   checkpoints: [],
   evicted: new Set(),
   due: new Set(),
@@ -150,7 +161,7 @@ class Core implements ConversationHost {
     if (batch.passivate === true) this.#live.passivateIdle();
     this.#inspection?.flush();
     this.#mark(0, 0);
-    const { codes, steps, checkpoints, evicted, rejected, unreadable } = this.#draft;
+    const { codes, steps, forgotten, checkpoints, evicted, rejected, unreadable } = this.#draft;
     // Otherwise an idle host would keep the records of its last batch.
     this.#draft = emptyDraft();
     return {
@@ -158,6 +169,7 @@ class Core implements ConversationHost {
       epoch: batch.epoch,
       codes,
       steps,
+      forgotten,
       checkpoints,
       passivated: [...evicted].filter((conv) => !this.#live.has(conv)),
       rejected,
@@ -305,9 +317,19 @@ class Core implements ConversationHost {
 
   /** Records a step's effects and returns its verdict. `always`: also a step without effects. */
   #note(slot: Slot, seq: number, at: number, effects: readonly Effect[], always: boolean): number {
+    if (!always && isHeard(effects)) return this.#noteHeard(seq, effects);
     const { code, rest } = splitVerdict(effects);
     if (always || rest.length > 0)
       this.#draft.steps.push({ seq, conv: slot.conv, key: slot.key, at, code, effects: rest });
+    return code;
+  }
+
+  #noteHeard(seq: number, effects: readonly Effect[]): number {
+    let code = 0;
+    for (const effect of effects)
+      if (effect.type === "decided") code = encodeVerdict(effect);
+      else if (effect.type === "dropped")
+        this.#draft.forgotten.push([seq, effect.message.seq, effect.message.id]);
     return code;
   }
 

@@ -92,6 +92,9 @@ export interface HostStep {
   readonly effects: readonly Effect[];
 }
 
+/** A heard message that another one, event `by`, pushed out of a full memory. Nothing is stored of it. */
+export type Forgotten = readonly [by: number, seq: number, id: string];
+
 export interface HostCheckpoint {
   readonly conv: number;
   readonly recordSeq: number;
@@ -111,6 +114,11 @@ export interface HostResult {
    * without effects, so that it can be marked applied.
    */
   readonly steps: readonly HostStep[];
+  /**
+   * What entries without a step pushed out, in their order: in a room with a full memory every line does,
+   * so they are not in `steps`.
+   */
+  readonly forgotten: readonly Forgotten[];
   readonly checkpoints: readonly HostCheckpoint[];
   /**
    * Conversations evicted from the live cache. A short tail in the journal holds what their last

@@ -52,6 +52,9 @@ export function resultProblem(input: unknown, asked: Expected): string | null {
   if (!isCount(live)) return "counts no conversations";
   return (
     each(result.steps, "steps", (step) => stepProblem(step, asked)) ??
+    (Array.isArray(result.forgotten) && result.forgotten.every((one) => isForgotten(one, asked))
+      ? null
+      : "forgot what is no message") ??
     each(result.checkpoints, "records", (record) => recordProblem(record, asked)) ??
     each(result.rejected, "rejections", (rejection) =>
       isCount(rejection.conv) &&
@@ -69,6 +72,13 @@ export function resultProblem(input: unknown, asked: Expected): string | null {
       ? null
       : "put away what is no conversation")
   );
+}
+
+/** It names a message by its number and its id, and the event that pushed it out. */
+function isForgotten(input: unknown, { lastSeq }: Expected): boolean {
+  if (!Array.isArray(input) || input.length !== 3) return false;
+  const [by, seq, id] = input as unknown[];
+  return isCount(by) && by <= lastSeq && isCount(seq) && isText(id, limits.idUnitsMax);
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -105,6 +105,7 @@ export function merge(answers: readonly Answer[]): Omit<Answer, "host"> {
       epoch: Math.max(...results.map(({ epoch }) => epoch)),
       codes: results.flatMap(({ codes }) => codes),
       steps: results.flatMap(({ steps }) => steps),
+      forgotten: results.flatMap(({ forgotten }) => forgotten),
       checkpoints: results.flatMap(({ checkpoints }) => checkpoints),
       passivated: results.flatMap(({ passivated }) => passivated),
       rejected: results.flatMap(({ rejected }) => rejected),

@@ -92,6 +92,33 @@ test("codes answer the entries in order, and only steps with effects come back",
   expect(result.live).toBe(2);
 });
 
+test("what a line pushes out of a full memory comes back without a step, and with one where it caught up", () => {
+  const small = [{ version: 1, config: configOf({ context: { size: 1 } }) }];
+  const host = core();
+  const result = host.apply(
+    batch(1, [entry("a", 1, aside, { activation: fresh }), entry("a", 2), entry("a", 3)], {
+      configs: small,
+    }),
+  );
+  expect(result.codes.every((code) => code > 0)).toBe(true);
+  expect(result.forgotten).toEqual([
+    [2, 1, "1"],
+    [3, 2, "2"],
+  ]);
+  expect(result.steps.filter(({ seq }) => seq > 1)).toEqual([]);
+  const tail = [1, 2].map((seq) => {
+    const { event } = entry("a", seq);
+    return { seq, cfg: 1, event, applied: false };
+  });
+  const activation: Activation = { record: null, recordSeq: 0, tail };
+  const again = core().apply(batch(2, [entry("a", 3, aside, { activation })], { configs: small }));
+  expect(again.steps.map(({ seq }) => seq)).toEqual([1, 2]);
+  expect(again.steps[1]?.effects).toEqual([
+    { type: "dropped", message: { seq: 1, id: "1" }, why: "context-size" },
+  ]);
+  expect(again.forgotten).toEqual([[3, 2, "2"]]);
+});
+
 test("an event that was stepped before is not stepped again", () => {
   const host = core();
   host.apply(batch(1, [entry("a", 5, "earshot?", { activation: fresh })]));

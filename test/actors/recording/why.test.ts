@@ -31,6 +31,11 @@ test("an observed message has a reason and no turn; what fell off the buffer say
     await world.say("just talk", { id, author: { id: `u-${id}` } });
   }
   await world.pass(1_000);
+  expect(world.events("dropped")).toMatchObject([{ message: "m1", why: "context-size" }]);
+  const reported = world.lines.map((line) =>
+    "decision" in line ? line.id : "event" in line && line.event,
+  );
+  expect(reported.indexOf("dropped")).toBe(reported.indexOf("m3") + 1);
   const [first] = await world.runtime.why("m1");
   expect(first?.recorded?.decision).toBe("observe");
   expect(first?.fate).toMatchObject({ turnId: null, dropped: "context-size" });

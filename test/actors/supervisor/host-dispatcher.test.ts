@@ -81,6 +81,7 @@ function rig() {
       passivated: [],
       rejected: [],
       unreadable: [],
+      forgotten: [],
       live: 1,
       ...more,
     });

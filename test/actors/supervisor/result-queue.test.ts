@@ -26,6 +26,7 @@ const answer = (id: number, host: number, seqs: readonly number[]): Answer => ({
     passivated: [],
     rejected: [],
     unreadable: [],
+    forgotten: [],
     live: 1,
   },
 });
