@@ -44,6 +44,7 @@ import {
  * few as for many.
  */
 const commitChanges = 512;
+const roomsKnownMax = 10_000;
 /** Messages looked through between two turns of the event loop. */
 const sliceEntries = 20_000;
 /** Without FTS5 a search compares at most so many messages, the newest. */
@@ -166,6 +167,7 @@ function createIndex({ path, database, fullText }: Opened): SearchIndex {
         if (open >= commitChanges) commit();
       } catch (error) {
         if (database.isTransaction) database.exec("ROLLBACK");
+        put.forget();
         open = 0;
         throw error;
       }
@@ -213,6 +215,7 @@ function createIndex({ path, database, fullText }: Opened): SearchIndex {
         if (fullText) database.exec(wordsTable);
       });
       prepared.clear();
+      put.forget();
     },
     find: (query) => find(reader, query),
     close() {
@@ -234,6 +237,8 @@ interface TextOf {
 type Use = (text: string) => Statement;
 
 function createWrites(use: Use, fullText: boolean) {
+  /** Rooms that are known to be in their table; most messages are of a few. */
+  const rooms = new Set<number>();
   const indexed = (text: string) =>
     wordsOf(text)
       .map(({ word }) => word)
@@ -251,7 +256,11 @@ function createWrites(use: Use, fullText: boolean) {
 
   function add({ author, turnId, ...message }: IndexedMessage): void {
     const { seq, conv, key, at, kind, id, decision, rule, outcome, place, text } = message;
-    if (key !== "") use(sql.addRoom).run(conv, key);
+    if (key !== "" && !rooms.has(conv)) {
+      use(sql.addRoom).run(conv, key);
+      if (rooms.size >= roomsKnownMax) rooms.clear();
+      rooms.add(conv);
+    }
     const { id: authorId, name, isBot } = author;
     const facts: Value[] = [decision, rule, outcome, turnId, place, text];
     const { lastInsertRowid } = use(sql.add).run(
@@ -297,7 +306,12 @@ function createWrites(use: Use, fullText: boolean) {
         use(sql.waited).run(one.seq);
     }
   }
-  return { change, drop };
+  return {
+    change,
+    drop,
+    /** What was written may be gone. */
+    forget: () => rooms.clear(),
+  };
 }
 
 interface Reader {

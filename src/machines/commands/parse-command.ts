@@ -65,6 +65,9 @@ export function readOrders(message: Inbound, rules: OrderRules): Orders {
   const says = !isShown(message);
   if (says && isAbortWord(message, rules.stopWords)) return ended([{ command: "stop", args: [] }]);
   const left = says ? afterResetTrigger(message, rules.resetTriggers) : null;
+  // Nearly every line: each command but the words above has a slash.
+  if (left === null && (rules.extras ?? []).length === 0 && !text.includes("/"))
+    return noOrders(text);
   const bare = message.attachments.length === 0;
   if (left === "" && bare) return { ...ended([{ command: "new", args: [] }]), resets: true };
   const alone = says && left === null && bare ? wholeCommand(message, rules.authority) : null;

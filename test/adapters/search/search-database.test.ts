@@ -245,6 +245,22 @@ describe("changes", () => {
     expect(index.position()).toEqual({ seq: 1, conv: 7 });
     expect(index.size()).toBe(1);
   });
+
+  test("a room is known by its key after a change that failed, and in an index that is made again", async () => {
+    const index = open();
+    const elsewhere = { conv: 8, key: "agent:main:webhook:group:b" };
+    const add = (seq: number, more = {}) =>
+      ({ op: "add", message: message(seq, "hello", { ...elsewhere, ...more }) }) as const;
+    const keys = async () =>
+      (await index.find({ terms: [], limit: 100 })).found.map(({ key }) => key);
+    const failing = [add(1), add(2, { kind: null as never })];
+    expect(() => index.write(failing, { seq: 2, conv: 8 })).toThrow();
+    index.write([add(1)], { seq: 1, conv: 8 });
+    expect(await keys()).toEqual([elsewhere.key]);
+    index.clear();
+    index.write([add(3)], { seq: 3, conv: 8 });
+    expect(await keys()).toEqual([elsewhere.key]);
+  });
 });
 
 describe("the file", () => {
