@@ -9,6 +9,7 @@
 import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { KeptRow } from "../../domain/ports/index.ts";
+import { type SharedSource, sharedIn } from "./shared-rows-source.ts";
 import { type Database, loadDriver, storeError, type Value } from "./sqlite-driver.ts";
 import { schemaVersion } from "./sqlite-schema.ts";
 import { exactly } from "./sqlite-text.ts";
@@ -27,6 +28,8 @@ export interface ConversationSource {
   readonly count: number;
   /** Each conversation, in the order of their numbers. */
   conversations(): Iterable<WholeConversation>;
+  /** What belongs to no conversation, and nodes share. */
+  shared(): SharedSource;
   close(): void;
 }
 
@@ -139,20 +142,24 @@ function sourceOf(database: Database): ConversationSource {
     const due = rowsOf("deadline").map(({ at }) => Number(at));
     const added = [
       ...(last < covered ? [lastEvent(covered)] : []),
-      ...startsOf(conv, open === undefined ? Math.max(last, covered) : open - 1),
+      ...startsOf(conv, key, open === undefined ? Math.max(last, covered) : open - 1),
     ];
     const soonest = due.length === 0 ? null : Math.max(0, Math.min(...due));
     return { conv, key, rows: [...read, ...added], dueAt: isUnderWay ? 0 : soonest };
   }
 
-  /** What a runtime reads first: which start this is, from where it looks for open events, what is quarantined. */
-  function startsOf(conv: number, checked: number): readonly KeptRow[] {
+  /**
+   * What a runtime reads first: which start this is, from where it looks for open events, what is quarantined, when
+   * its agent was woken last.
+   */
+  function startsOf(conv: number, key: string, checked: number): readonly KeptRow[] {
     const listed = JSON.parse(meta("quarantine") ?? "[]") as { readonly conv: number }[];
     const own = listed.filter((entry) => entry.conv === conv);
     const values: readonly (readonly [name: string, value: string | null])[] = [
       ["boot", meta("boot")],
       ["sweptSeq", String(checked)],
       ["quarantine", own.length === 0 ? null : JSON.stringify(own)],
+      [`heartbeat|${key}`, meta(`heartbeat|${key}`)],
     ];
     return values.flatMap(([name, value]) =>
       value === null ? [] : [{ table: "meta", id: JSON.stringify([name]), row: { name, value } }],
@@ -168,7 +175,12 @@ function sourceOf(database: Database): ConversationSource {
     }
   }
 
-  return { count, conversations, close: () => database.close() };
+  return {
+    count,
+    conversations,
+    shared: () => sharedIn(database),
+    close: () => database.close(),
+  };
 }
 
 /**

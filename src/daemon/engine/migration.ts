@@ -8,33 +8,73 @@ import type {
   ConversationSource,
   WholeConversation,
 } from "../../adapters/stores/conversation-rows.ts";
+import type { SharedSource } from "../../adapters/stores/shared-rows-source.ts";
 import { openKeptStore } from "../../adapters/stores/sqlite-store.ts";
 import { createSystemClock } from "../../adapters/system/clock.ts";
 import { sha256 } from "../../adapters/system/digest.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
+import { ingressCaller } from "../../engines/restate/calls/ingress-call.ts";
 import { untold } from "../../engines/restate/feed/node-mirror.ts";
-import { type Filled, fillConversation } from "../../engines/restate/filling.ts";
+import { fillConversation } from "../../engines/restate/filling.ts";
 import { openNode } from "../../engines/restate/node.ts";
 import { registerNodes } from "../../engines/restate/registration.ts";
+import {
+  type Filled,
+  fillCursors,
+  fillRows,
+  type SharedFillPorts,
+} from "../../engines/restate/shared/filling.ts";
+import { accessService, scheduleService } from "../../engines/restate/shared/wire.ts";
 
 export interface Moved {
+  /** Session key of a conversation. */
   readonly key: string;
   readonly result: Filled;
   readonly rows: number;
 }
 
+/** What nodes share besides conversations. */
+export interface MovedShared {
+  /** `cursors`: how far the account has read. */
+  readonly shared: "access" | "schedules" | "cursors";
+  /** As `channel:account`; null: it is of no account. */
+  readonly account: string | null;
+  readonly result: Filled;
+  readonly rows: number;
+}
+
+async function moveShared(
+  { access, schedules, cursors }: SharedSource,
+  ports: SharedFillPorts,
+  onMoved: (moved: MovedShared) => void,
+): Promise<void> {
+  for (const [shared, service, rows] of [
+    ["access", accessService, access],
+    ["schedules", scheduleService, schedules],
+  ] as const) {
+    if (rows.length === 0) continue;
+    const result = await fillRows(ports, service, rows);
+    onMoved({ shared, account: null, result, rows: rows.length });
+  }
+  for (const { channel, account, values } of cursors) {
+    const result = await fillCursors(ports, channel, account, values);
+    const rows = Object.keys(values).length;
+    onMoved({ shared: "cursors", account: `${channel}:${account}`, result, rows });
+  }
+}
+
 /**
- * Gives each conversation to Restate, some at a time.
- * @param onMoved called with each, in no order
+ * Gives to Restate what nodes share, and then each conversation, some at a time.
+ * @param onMoved called with each, conversations in no order
  * @throws EarshotError EAR_PORT_TAKEN, EAR_HTTP_FAILED, EAR_HTTP_REFUSED, EAR_STORE_FAILED: it may be called again
  * and goes on with what is missing.
  */
 export async function migrateToRestate(
-  source: Pick<ConversationSource, "conversations">,
+  source: Pick<ConversationSource, "conversations" | "shared">,
   { ingress, admin, host, port, nodes, identityKeys }: EarshotConfig["engine"],
-  onMoved: (moved: Moved) => void,
+  onMoved: (moved: Moved | MovedShared) => void,
 ): Promise<void> {
   const node = await openNode({
     clock: createSystemClock(),
@@ -73,6 +113,8 @@ export async function migrateToRestate(
   };
   try {
     await registerNodes(trimmed(admin), nodes ?? `http://${host}:${node.port}`);
+    const call = ingressCaller(ports.ingress);
+    await moveShared(source.shared(), { call, digest: sha256 }, onMoved);
     const carried = Array.from({ length: engineLimits.fillsAtOnce }, () =>
       carry().catch((error: unknown) => {
         failure ??= error;

@@ -11,6 +11,7 @@ import type { Millis } from "../../domain/message.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Digest, KeptRow } from "../../domain/ports/index.ts";
 import { answerOf, ingressCaller, RefusedCall } from "./calls/ingress-call.ts";
+import type { Filled } from "./shared/filling.ts";
 import { conversationService, type Fill, fillingSchema, rowsSchema } from "./wire.ts";
 
 export interface FillPorts {
@@ -25,9 +26,6 @@ export interface FillPorts {
 
 /** Status of an answer: the conversation has rows of its own. */
 const otherRows = 409;
-
-/** `same`: it was there, with the same rows. `other`: it has others, which were left as they are. */
-export type Filled = "filled" | "same" | "other";
 
 /**
  * @param dueAt when it must be active, ms since the epoch; null: when somebody speaks

@@ -12,12 +12,19 @@ import {
   openConversationSource,
   type WholeConversation,
 } from "../../../src/adapters/stores/conversation-rows.ts";
+import type { SharedSource } from "../../../src/adapters/stores/shared-rows-source.ts";
 import { openKeptStore, openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
+import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { sha256 } from "../../../src/adapters/system/digest.ts";
 import type { KeptRow } from "../../../src/domain/ports/index.ts";
+import { scheduleSchema } from "../../../src/domain/schedule.ts";
+import { ingressCaller } from "../../../src/engines/restate/calls/ingress-call.ts";
 import { hashOfRows } from "../../../src/engines/restate/filling.ts";
 import { createInbox } from "../../../src/engines/restate/inbox.ts";
 import { registerNodes } from "../../../src/engines/restate/registration.ts";
+import { fillCursors } from "../../../src/engines/restate/shared/filling.ts";
+import { createNodeSchedules } from "../../../src/engines/restate/shared/schedules.ts";
+import { createSharedRows } from "../../../src/engines/restate/shared/shared-rows.ts";
 import { builtMain } from "../../support/built/files.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -30,6 +37,8 @@ const rooms = 30;
 /** Of a room of `World`. */
 const keyOf = (room: string) => `agent:main:telegram:group:${room}`;
 
+const mainKey = "agent:main:main";
+
 describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
   const stateDir = newFolder();
   const path = join(stateDir, "journal.db");
@@ -38,6 +47,7 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
   let port: number;
   let node: TalkingNode | null = null;
   let source: ReadonlyMap<string, WholeConversation>;
+  let sharedRows: SharedSource;
 
   function read(): ReadonlyMap<string, WholeConversation> {
     const opened = openConversationSource(path);
@@ -47,7 +57,10 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
   }
 
   beforeAll(async () => {
-    const world = await new World({ store: await openSqliteStore({ path }) }).start();
+    const world = await new World({
+      store: await openSqliteStore({ path }),
+      ports: { workspaces: { folder: (folder) => folder, read: async () => null } },
+    }).start();
     for (let room = 0; room < rooms; room += 1)
       await world.say(`@earshot what about ${room}?`, {
         chat: { id: `room-${room}`, kind: "group" },
@@ -55,6 +68,7 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
       });
     await world.pass(600_000);
     expect(world.sent).toHaveLength(rooms);
+    await beside(world);
     // One is cut off before it is answered, just now.
     world.clock.advanceTo(Date.now() - 5_000);
     await world.say("@earshot and now?", {
@@ -64,6 +78,9 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     await world.runtime.stop();
     await world.store.close();
     source = read();
+    const opened = openConversationSource(path);
+    sharedRows = opened.shared();
+    opened.close();
 
     restate = await startRestate();
     port = await freePort();
@@ -101,7 +118,7 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
       err,
       lines,
     }));
-    return { child, reader, ended };
+    return { child, reader, lines, ended };
   }
   const fill = (key: string, input: unknown) =>
     askObject(restate.ingress, "conversation", key, "fill", input);
@@ -110,6 +127,8 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
 
   test("an end with SIGKILL and a second run: every conversation is there, with the same hash", async () => {
     expect([...source.keys()]).toContain(keyOf("room-cut"));
+    const own = source.get(mainKey)?.rows.filter(({ table }) => table === "meta") ?? [];
+    expect(own.map(({ row }) => row?.name)).toContain(`heartbeat|${mainKey}`);
     // A node as it was before the move: what it has taken is that of a run that was cut off.
     const { ingress, admin } = restate;
     const taking = await openTestNode({ port });
@@ -130,14 +149,16 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     await taking.close();
 
     const first = migrate();
-    await once(first.reader, "line");
+    // What nodes share comes first.
+    while (!first.lines.some(({ key }) => key !== undefined)) await once(first.reader, "line");
     first.child.kill("SIGKILL");
     const { lines } = await first.ended;
     const second = await migrate().ended;
     expect(second).toMatchObject({ code: 0, err: "" });
     const { filled, same } = second.lines.at(-1) as { filled: number; same: number };
     expect(filled + same).toBe(source.size);
-    expect(same).toBeGreaterThanOrEqual(lines.length);
+    expect(same).toBeGreaterThanOrEqual(lines.filter(({ key }) => key !== undefined).length);
+    expect(second.lines.at(-1)).toMatchObject({ shared: { same: 4, filled: 0, other: 0 } });
 
     const reading = await openTestNode({ port });
     for (const { key, rows } of source.values())
@@ -145,13 +166,50 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     await reading.close();
     const third = await migrate().ended;
     const all = { done: true, filled: 0, same: source.size, other: 0 };
-    expect(third.lines.at(-1)).toMatchObject(all);
+    expect(third.lines.at(-1)).toMatchObject({ ...all, shared: { filled: 0, same: 4, other: 0 } });
     // The source is what it was.
     expect(hashesOf(read())).toEqual(hashesOf(source));
   });
 
+  test("who may speak, the schedule and cursors go along, each read back, and only what is missing", async () => {
+    const { ingress, admin } = restate;
+    const reading = await openTestNode({ port });
+    await registerNodes(admin, `http://127.0.0.1:${port}`);
+    const call = ingressCaller(ingress);
+    const ports = { clock: createSystemClock(), log: () => undefined, call };
+    const shared = createSharedRows({ ...ports, onChanged: () => undefined });
+    expect(await shared.load([])).toEqual(sharedRows.access);
+    expect(await shared.cursor("telegram", "default", "updates")).toBe("17");
+    expect(await shared.cursor("matrix", "work", "sync")).toBe("s42");
+    const schedules = createNodeSchedules({ ...ports, leases: null });
+    await schedules.load([]);
+    expect([...schedules.all().keys()].sort()).toEqual(["schedules", "schedule|tea"]);
+    expect(JSON.parse(schedules.all().get("schedule|tea") ?? "")).toMatchObject({
+      spec: { name: "tea", text: "Tea." },
+      paused: true,
+    });
+
+    // What a run that was cut off has stored is left; a value that nodes have changed is not replaced.
+    const digest = sha256;
+    const values = { one: "1", two: "2", three: "3" };
+    await shared.store([{ ...cursor("irc", "default", "two"), value: "2" }]);
+    expect(await fillCursors({ call, digest }, "irc", "default", values)).toBe("filled");
+    expect(await fillCursors({ call, digest }, "irc", "default", values)).toBe("same");
+    await shared.store([{ ...cursor("irc", "default", "two"), value: "5" }]);
+    expect(await fillCursors({ call, digest }, "irc", "default", values)).toBe("other");
+    expect(await shared.cursor("irc", "default", "two")).toBe("5");
+    await shared.store([{ kind: "access", name: "zoe", body: "{}" }]);
+    await reading.close();
+    const { code, err, lines } = await migrate().ended;
+    expect(code).toBe(1);
+    expect(err).toContain("what nodes share could not be moved as a whole");
+    expect(lines.filter(({ shared: of }) => of === "access")).toMatchObject([{ result: "other" }]);
+    expect(lines.at(-1)).toMatchObject({ shared: { filled: 0, same: 3, other: 1 } });
+  });
+
   test("a node goes on: with what was under way at once, with the others when somebody speaks", async () => {
-    node = await openTalkingNode(port);
+    // What was said is years old by this clock.
+    node = await openTalkingNode(port, {}, { retentionMs: () => Number.POSITIVE_INFINITY });
     const { ingress, admin } = restate;
     await registerNodes(admin, `http://127.0.0.1:${port}`);
     const cut = keyOf("room-cut");
@@ -199,13 +257,34 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     const { code, err, lines } = await migrate().ended;
     expect(code).toBe(1);
     expect(err).toContain("2 conversations could not be moved");
-    const others = lines.filter(({ result }) => result === "other").map(({ key }) => key);
+    const others = lines.flatMap(({ key, result }) =>
+      key !== undefined && result === "other" ? [key] : [],
+    );
     expect(others.sort()).toEqual([keyOf("room-7"), keyOf("room-cut")]);
     const reading = await openTestNode({ port });
     expect(hashOfRows(sha256, await rowsIn(keyOf("room-7")))).toBe(stepped);
     await reading.close();
   });
 });
+
+const cursor = (channel: string, account: string, identity: string) =>
+  ({ kind: "cursor", channel, account, identity }) as const;
+
+/** Where agents are woken, and what a daemon has beside its conversations: somebody was paired, a line is paused, two accounts have read. */
+async function beside(world: World): Promise<void> {
+  await world.say("Are you there?", { direct: true });
+  await world.pass(60_000);
+  await world.store.commit([
+    { kind: "access", name: "telegram:default:ann", body: JSON.stringify({ by: "operator" }) },
+    { ...cursor("telegram", "default", "updates"), value: "17" },
+    { ...cursor("matrix", "work", "sync"), value: "s42" },
+  ]);
+  const schedules = world.runtime.schedules();
+  const to = { channel: "telegram", chat: { id: "room-1", kind: "group" } };
+  const tea = { name: "tea", to, text: "Tea.", cron: "0 16 * * *" };
+  expect(await schedules.add(scheduleSchema.parse(tea))).toBe("added");
+  expect(await schedules.pause("tea", true)).toBe(true);
+}
 
 function hashesOf(all: ReadonlyMap<string, WholeConversation>) {
   return [...all.values()].map(({ rows }) => hashOfRows(sha256, rows));

@@ -57,14 +57,16 @@ export function createSharedRows(ports: SharedRowsPorts): SharedRows {
       const cursors = writes.flatMap((write) => (write.kind === "cursor" ? write : []));
       if (rows.length > 0) await change(rows);
       for (const { channel, account, identity, value } of cursors)
-        await call(`${cursorService}/${keyOf(channel, account)}/set`, { identity, value });
+        await call(`${cursorService}/${accountKey(channel, account)}/set`, { identity, value });
     },
     async cursor(channel, account, identity) {
-      const path = `${cursorService}/${keyOf(channel, account)}/all`;
+      const path = `${cursorService}/${accountKey(channel, account)}/all`;
       return answerOf(cursorsSchema, await call(path), path)[identity] ?? null;
     },
     stop: table.stop,
   };
 }
 
-const keyOf = (channel: string, account: string) => encodeURIComponent(`${channel}:${account}`);
+/** The key of an account, as a path has it. */
+export const accountKey = (channel: string, account: string) =>
+  encodeURIComponent(`${channel}:${account}`);

@@ -2,7 +2,7 @@
  * `earshot migrate`
  * =================
  * Gives the conversations of a state directory to Restate, each with its journal, record, transcript, deadlines and
- * outbox. Under the directory's lock; nothing in it is changed.
+ * outbox, and what nodes share besides: who may speak, the schedule, how far accounts have read. Under the directory's lock; nothing in it is changed.
  */
 import { access } from "node:fs/promises";
 import { type Command, Option } from "commander";
@@ -16,7 +16,7 @@ import { defaultConfig, type EarshotConfig } from "../../../../domain/config/ind
 import { EarshotError } from "../../../../domain/errors.ts";
 import { terminalSafe } from "../../../../domain/sanitize.ts";
 import { configPathOf } from "../../../config/config-source.ts";
-import { type Moved, migrateToRestate } from "../../../engine/migration.ts";
+import { type Moved, type MovedShared, migrateToRestate } from "../../../engine/migration.ts";
 import { safeJson } from "../../../events/safe-json.ts";
 import { storePathOf } from "../../../state/state-dir.ts";
 import {
@@ -47,7 +47,7 @@ const help: HelpText = {
     "is read back, and its hash compared. The command may be ended and run again: it goes on " +
     "with what is missing. A conversation that has rows of its own in Restate is named and left as it " +
     "is. The state directory stays as it is: start no daemon on it any more, as it would answer, too. " +
-    "People who were paired, cursors of platforms and schedules stay behind.",
+    "People who were paired, the schedule and cursors of platforms go along.",
   examples: [
     ["earshot migrate --to restate --dry-run", "how many conversations, and how large they are"],
     ["earshot migrate --to restate --config cluster.json5", "with the config of the nodes"],
@@ -136,24 +136,41 @@ async function carry(
     "conversations",
   );
   const sum = { filled: 0, same: 0, other: 0, rows: 0 };
-  await migrateToRestate(source, engine, ({ key, result, rows }: Moved) => {
-    sum[result] += 1;
-    sum.rows += rows;
+  const shared = { filled: 0, same: 0, other: 0, rows: 0 };
+  await migrateToRestate(source, engine, (moved) => {
+    const of = "shared" in moved ? shared : sum;
+    of[moved.result] += 1;
+    of.rows += moved.rows;
     progress.show(sum.filled + sum.same + sum.other);
-    if (json) print(safeJson({ key, result, rows }));
-    else if (result === "other")
+    if (json) print(safeJson(moved));
+    else if (moved.result === "other")
       process.stderr.write(
-        `earshot: ${terminalSafe(key)} has rows of its own in Restate and was left as it is\n`,
+        `earshot: ${terminalSafe(nameOf(moved))} has rows of its own in Restate and was left as it is\n`,
       );
   }).finally(() => progress.end());
-  if (json) print(safeJson({ done: true, ...sum }));
+  if (json) print(safeJson({ done: true, ...sum, shared }));
   else
     printText(
       `${counted(sum.filled + sum.same, "conversation")} in Restate, each as it was (${sum.filled} sent ` +
-        `now, ${sum.same} there before).`,
+        `now, ${sum.same} there before), and ${counted(shared.rows, "row")} that nodes share.`,
     );
   if (sum.other > 0)
     printRefusal(
       `${counted(sum.other, "conversation")} could not be moved: nodes have stepped them already`,
     );
+  if (shared.other > 0)
+    printRefusal("what nodes share could not be moved as a whole: they have changed it already");
+}
+
+const sharedNames = {
+  access: "who may speak",
+  schedules: "the schedule",
+  cursors: "how far an account has read",
+} as const;
+
+/** Of what was moved, for people. */
+function nameOf(moved: Moved | MovedShared): string {
+  if ("key" in moved) return moved.key;
+  const { shared, account } = moved;
+  return account === null ? sharedNames[shared] : `${sharedNames[shared]} (${account})`;
 }
