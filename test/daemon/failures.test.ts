@@ -36,7 +36,8 @@ beforeAll(async () => {
     agents: { list: [{ id: "main", name: "Scout", driver }] },
     messages: { inbound: { debounceMs: 0 } },
     errors: { notifyRoom: "always" },
-    turn: { idleMs: 1_000 },
+    // On a busy machine an answer takes a while, too.
+    turn: { idleMs: 4_000 },
   };
   writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config), { mode: 0o600 });
   daemon = await startDaemon({ stateDir, port: 0, workers: 1, env: {}, logLevel: "fatal" });

@@ -3,7 +3,7 @@
  * goes on: its hosts, its turns and its answers are as if no time had passed.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
@@ -103,7 +103,11 @@ async function start(stateDir = newFolder(), before = "") {
       await new Promise((done) => setTimeout(done, 300));
       for (const pid of agents) process.kill(-pid, "SIGCONT");
     },
-    agents: () => readFileSync(join(stateDir, "pids"), "utf8").trim().split("\n").map(Number),
+    agents() {
+      const file = join(stateDir, "pids");
+      if (!existsSync(file)) return [];
+      return readFileSync(file, "utf8").trim().split("\n").map(Number);
+    },
   };
 }
 
@@ -113,7 +117,8 @@ test("a process that stood still for three seconds keeps its hosts and its runni
   const ids = Array.from({ length: 8 }, (_, n) => `m${n}`);
   for (const id of ids) await daemon.say(id, `person-${id}`, "tell me");
   await expect.poll(async () => (await daemon.status()).turns.running, patience).toBeGreaterThan(2);
-  await new Promise((done) => setTimeout(done, 500));
+  const { turns } = await daemon.status();
+  await expect.poll(() => daemon.agents().length, patience).toBeGreaterThanOrEqual(turns.running);
   await daemon.freeze(daemon.agents());
   const status = await daemon.status();
   expect(status.hosts).toMatchObject(before);

@@ -90,6 +90,13 @@ describe("on a terminal", () => {
   const tmux = (...args: string[]) =>
     execFileSync("tmux", ["-L", socket, ...args], { encoding: "utf8" });
 
+  // A tmux ends with its last session, and what comes just then finds none.
+  beforeAll(() => void (hasTmux && tmux("new-session", "-d", "-s", "kept", "sleep 600")));
+  afterAll(() => void (hasTmux && tmux("kill-server")));
+
+  /** Before the question that is asked now; those that were answered stay on the screen, with another sign. */
+  const asks = "◆  ";
+
   /** Waits for a question, then types an answer. A yes or no needs no return. */
   async function answer(question: string, keys: string, enter = true): Promise<void> {
     let screen = "";
@@ -119,7 +126,7 @@ describe("on a terminal", () => {
         await answer("Bot token?", wrongToken);
         await answer("Bot API server?", "");
         await answer("Use the current one from", sampleToken);
-        await answer("Bot API server?", "");
+        await answer(`${asks}Bot API server?`, "");
         await answer("Your own Telegram id", "77");
         await answer("Id of a group to listen to?", "-100123");
         await answer("ended 0", "");
@@ -165,8 +172,8 @@ describe("on a terminal", () => {
         await answer("Base URL?", model.baseUrl);
         await answer("API key? (optional)", "sk-wrong");
         await answer("refuses the key (HTTP 401)", "y", false);
-        await answer("Base URL?", "");
-        await answer("API key? (optional)", key);
+        await answer(`${asks}Base URL?`, "");
+        await answer(`${asks}API key? (optional)`, key);
         await answer("Choose a model", "");
         await answer("Try it now?", "y", false);
         await answer("Hello, I am Two.", "", false);
