@@ -37,7 +37,7 @@ import { readSnapshot, writeSnapshot } from "../../machines/snapshot/snapshot.ts
 import type { ConversationSummary } from "../protocol/conversation-summary.ts";
 import { eventsIn } from "../protocol/event-codec.ts";
 import { type InspectedActor, inspectActor } from "./actor-inspector.ts";
-import { conversationLogic, type Snapshot } from "./conversation-stepper.ts";
+import { conversationLogic, type State } from "./conversation-stepper.ts";
 import { summaryAt } from "./conversation-summary.ts";
 
 export interface ConversationOptions {
@@ -105,12 +105,18 @@ export function createConversation(options: ConversationOptions): Conversation {
 
 const none: EmittedEffect[] = [];
 
+/** With the values that the machine's own states share. */
+function stateOf(read: State): State {
+  const { value, context } = conversationLogic.resolveState(read);
+  return { value, context };
+}
+
 type Actor = ActorRefFrom<typeof conversationMachine>;
 
 /** A class, because its methods are the same objects for all of them. */
 class SteppedConversation implements Conversation {
   readonly key: string;
-  #snapshot: Snapshot;
+  #state: State;
   #failure: { readonly error: unknown } | null = null;
   /** What the actor's step has emitted so far. */
   #emitted: EmittedEffect[] = none;
@@ -119,15 +125,13 @@ class SteppedConversation implements Conversation {
 
   constructor({ key, settings, record = null }: ConversationOptions) {
     this.key = key;
-    this.#snapshot =
-      record === null
-        ? conversationLogic.begin(settings)
-        : conversationLogic.resolveState(readSnapshot(record, settings));
+    this.#state =
+      record === null ? conversationLogic.begin(settings) : stateOf(readSnapshot(record, settings));
     if (!this.idle) this.#actor = this.#begin();
   }
 
   get context(): ConversationContext {
-    return this.#snapshot.context;
+    return this.#state.context;
   }
 
   step(event: JournalEvent, wanted?: ConversationSettings): readonly Effect[] {
@@ -138,24 +142,24 @@ class SteppedConversation implements Conversation {
       this.#send({ type: "config.changed", at: event.at, settings: wanted }, emitted);
     for (const one of events) this.#send(one, emitted);
     return emitted.some(({ type }) => type === "command")
-      ? withStates(emitted, this.#snapshot)
+      ? withStates(emitted, this.#state)
       : (emitted as Effect[]);
   }
 
   record(): string {
-    return writeSnapshot(this.#snapshot.value, this.context);
+    return writeSnapshot(this.#state.value, this.context);
   }
 
   get idle(): boolean {
-    return this.#snapshot.value.attention === "observing";
+    return this.#state.value.attention === "observing";
   }
 
   get guarded(): boolean {
-    return this.#snapshot.value.guard !== "clear";
+    return this.#state.value.guard !== "clear";
   }
 
   get busy(): boolean {
-    const at = attentionOf(this.#snapshot.value);
+    const at = attentionOf(this.#state.value);
     return at === "engaged.running" || at === "engaged.settling";
   }
 
@@ -164,11 +168,11 @@ class SteppedConversation implements Conversation {
   }
 
   view(): ConversationView {
-    return viewOf(this.#snapshot);
+    return viewOf(this.#state);
   }
 
   summary(at: Millis): ConversationSummary {
-    return summaryAt(this.#snapshot, at);
+    return summaryAt(this.#state, at);
   }
 
   inspect(): InspectedActor {
@@ -182,7 +186,7 @@ class SteppedConversation implements Conversation {
 
   #begin(): Actor {
     const { settings } = this.context;
-    const snapshot = this.#snapshot;
+    const snapshot = conversationLogic.resolveState(this.#state);
     const actor = createActor(conversationLogic, { id: this.key, input: { settings }, snapshot });
     actor.subscribe({
       error: (error) => {
@@ -199,7 +203,7 @@ class SteppedConversation implements Conversation {
     // A stopped actor would print the event, and with it text of the room.
     if (this.#failure === null)
       try {
-        this.#next(stepEvent(this.#snapshot, event), emitted);
+        this.#next(stepEvent(this.#state, event), emitted);
       } catch (error) {
         this.#failure = { error };
       }
@@ -208,15 +212,15 @@ class SteppedConversation implements Conversation {
 
   #next(event: StepEvent, emitted: EmittedEffect[]): void {
     if (this.#actor === null) {
-      const { snapshot, effects } = conversationLogic.next(this.#snapshot, event);
-      this.#snapshot = snapshot;
+      const { state, effects } = conversationLogic.next(this.#state, event);
+      this.#state = state;
       for (const effect of effects) emitted.push(effect);
       if (!this.idle) this.#actor = this.#begin();
       return;
     }
     this.#emitted = emitted;
     this.#actor.send(event);
-    this.#snapshot = this.#actor.getSnapshot();
+    this.#state = this.#actor.getSnapshot();
   }
 
   #fail(event: ConversationEvent, error: unknown): never {
@@ -233,7 +237,7 @@ class SteppedConversation implements Conversation {
  * The effects of a step; effects that report the conversation's state to a command get the current
  * states.
  */
-function withStates(emitted: readonly EmittedEffect[], { value }: Snapshot): readonly Effect[] {
+function withStates(emitted: readonly EmittedEffect[], { value }: State): readonly Effect[] {
   const attention = attentionOf(value).replace("engaged.", "") as ConversationStatus["attention"];
   const { guard } = value;
   return emitted.map((effect) =>
@@ -243,7 +247,7 @@ function withStates(emitted: readonly EmittedEffect[], { value }: Snapshot): rea
   );
 }
 
-function viewOf({ value, context }: Snapshot): ConversationView {
+function viewOf({ value, context }: State): ConversationView {
   const { ledger, buffer, forming, inbox, turnSeq, run } = context;
   return {
     attention: attentionOf(value),

@@ -30,6 +30,8 @@ import { conversationMachine } from "../../machines/conversation.machine.ts";
 
 type Machine = typeof conversationMachine;
 export type Snapshot = ReturnType<Machine["transition"]>;
+/** All that a conversation is between two steps. */
+export type State = Pick<Snapshot, "value" | "context">;
 type Effects = Step["effects"];
 type Scope = Parameters<Machine["transition"]>[2];
 type Body = (step: Step, event: StepEvent, params?: never) => void;
@@ -124,15 +126,13 @@ function createTracer(machine: Machine) {
 
 /** The machine as actor logic, and without an actor: two pure functions. */
 export type CompiledMachine = Machine & {
-  /** The snapshot in which a conversation begins. */
-  begin(settings: ConversationSettings): Snapshot;
-  /**
-   * The snapshot after an event, and what is to be done. Throws what a guard or an action throws.
-   */
-  next(snapshot: Snapshot, event: StepEvent): Next;
+  /** The state in which a conversation begins. */
+  begin(settings: ConversationSettings): State;
+  /** The state after an event, and what is to be done. Throws what a guard or an action throws. */
+  next(state: State, event: StepEvent): Next;
 };
 interface Next {
-  readonly snapshot: Snapshot;
+  readonly state: State;
   readonly effects: Effects;
 }
 
@@ -152,7 +152,7 @@ export function compileMachine(
   const placesByValue = new Map<unknown, Place>();
 
   /** The place of a snapshot's states. Snapshots created here share their value's object. */
-  function placeOf({ value, context }: Pick<Snapshot, "value" | "context">): Place {
+  function placeOf({ value, context }: State): Place {
     // A record's states are those of an object of its own, mostly named as the chart names them.
     const known = placesByValue.get(value) ?? placesByName.get(JSON.stringify(value));
     if (known !== undefined) return known;
@@ -209,48 +209,51 @@ export function compileMachine(
     return op;
   }
 
-  function next(snapshot: Snapshot, event: StepEvent): Next {
-    const place = placeOf(snapshot);
+  function next(state: State, event: StepEvent): Next {
+    const place = placeOf(state);
     let op = programOf(place, event);
     let made: Step | null = null;
     while (op.kind !== "end") {
       if (op.kind === "ask") {
-        const context = made === null ? snapshot.context : made.context;
+        const context = made === null ? state.context : made.context;
         op = answered(place, event, op, op.guard({ context, event }, op.params));
       } else {
-        made ??= beginStep(snapshot.context);
+        made ??= beginStep(state.context);
         op.body(made, event, op.params as never);
         op = op.next;
       }
     }
-    if (made === null && op.place === place) return { snapshot, effects: noEffects };
-    const { context, effects } = made ?? { context: snapshot.context, effects: noEffects };
-    return { snapshot: { ...op.place.snapshot, context }, effects };
+    if (made === null && op.place === place) return { state, effects: noEffects };
+    const { context, effects } = made ?? { context: state.context, effects: noEffects };
+    return { state: { value: op.place.snapshot.value, context }, effects };
   }
 
   function step(snapshot: Snapshot, event: StepEvent, scope: Scope): Snapshot {
     // XState handles its own events, such as the one that stops an actor.
     if (event.type.startsWith("xstate.")) return machine.transition(snapshot, event, scope);
-    const { snapshot: after, effects } = next(snapshot, event);
+    const { state, effects } = next(snapshot, event);
     if (effects.length > 0) emitLater(scope, effects);
-    return after;
+    return state === snapshot ? snapshot : snapshotOf(state);
   }
+
+  const snapshotOf = (state: State): Snapshot => ({
+    ...placeOf(state).snapshot,
+    context: state.context,
+  });
 
   let beginning: Snapshot | null = null;
   /** Initial snapshots differ only in their context. */
-  function begin(settings: ConversationSettings): Snapshot {
+  function begin(settings: ConversationSettings): State {
     beginning ??= placeOf(initialTransition(machine, { settings })[0]).snapshot;
     const { context } = machine.config as { context: (begin: object) => ConversationContext };
-    return { ...beginning, context: context({ input: { settings } }) };
+    return { value: beginning.value, context: context({ input: { settings } }) };
   }
 
   return Object.assign(Object.create(machine) as Machine, {
     transition: step,
     getInitialSnapshot: (_: unknown, { settings }: { settings: ConversationSettings }) =>
-      begin(settings),
-    resolveState(config: Pick<Snapshot, "value" | "context">) {
-      return { ...placeOf(config).snapshot, context: config.context };
-    },
+      snapshotOf(begin(settings)),
+    resolveState: snapshotOf,
     begin,
     next,
   });

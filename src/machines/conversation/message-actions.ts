@@ -54,12 +54,23 @@ export function recordDecision({ context, effects }: Step, event: AnalyzedMessag
   context.membership = analysis.membership;
   context.counters = analysis.counters;
   context.ledger = removeExpiredCredits(context.ledger, at);
-  effects.push({ type: "decided", seq, messageId: message.id, ...analysis.verdict });
+  const { decision, rule, credit, creditExpiresAt } = analysis.verdict;
+  const decided = { type: "decided", seq, messageId: message.id, decision, rule, credit } as const;
+  effects.push(creditExpiresAt === undefined ? decided : { ...decided, creditExpiresAt });
   if (message.chat.kind === "direct") return;
   noteFloor(context, event);
-  const earlier = context.heardMessages.slice(1 - limits.heardMessagesCountMax);
-  context.heardMessages = [...earlier, message.id];
+  context.heardMessages = withNewest(context.heardMessages, message.id);
   if (analysis.isNew) effects.push({ type: "membership.refresh", route: routeOf(message) });
+}
+
+/** The list with one more, in one copy: every line of every room makes it. */
+function withNewest(list: readonly string[], id: string): readonly string[] {
+  const kept = Math.min(list.length, limits.heardMessagesCountMax - 1);
+  const first = list.length - kept;
+  const next = new Array<string>(kept + 1);
+  for (let index = 0; index < kept; index += 1) next[index] = list[first + index] as string;
+  next[kept] = id;
+  return next;
 }
 
 /** Who addressed which author, where the floor is judged. */

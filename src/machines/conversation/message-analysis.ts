@@ -109,22 +109,20 @@ function inputOf(
 ): EngagementInput {
   const { settings, ownMessages, siblingMessages, heardMessages } = context;
   const { namesOnly } = event;
-  const signals = signalsOf(event.message, {
+  const found = signalsOf(event.message, {
     ownMessages,
     siblingMessages,
     heardMessages,
     everyoneMentions: settings.everyoneMentions,
   });
+  const signals = fromBot && !found.authorIsBot ? { ...found, authorIsBot: true } : found;
   return {
-    message: {
-      ...(fromBot && !signals.authorIsBot ? { ...signals, authorIsBot: true } : signals),
-      ...(namesOnly === undefined ? {} : { namesOnly }),
-    },
+    message: namesOnly === undefined ? signals : { ...signals, namesOnly },
     rules: settings.engagement,
     room: { participants, membership, botInThread: hasSpokenInThread(context, event.message) },
     credits: context.ledger,
-    ...heldOrJudged(context),
     now: event.at,
+    ...heldOrJudged(context),
   };
 }
 
