@@ -153,6 +153,7 @@ export const logTable: readonly LogEvent[] = [
       "Other nodes cannot be told what this one stores, once until they can be again: error.",
     ],
     ["lease.lost", "This node ends the connection of an account: account, reason."],
+    ["engine.unanswered", "A question of another node could not be answered: error."],
     [
       "engine.unreachable",
       "Restate does not answer at one of its addresses, once until it does again: error.",

@@ -69,6 +69,13 @@ export function engineStatus(facts: EngineFacts): EngineStatus {
   };
 }
 
+/** Nodes that run and follow the others. */
+export const othersWithCopy = (seen: SeenNodes | null): number =>
+  (seen?.nodes ?? []).filter(
+    ({ isOwn, state, facts }) =>
+      !isOwn && state === "running" && facts !== null && facts.copy !== null,
+  ).length;
+
 /** Of a node that keeps no copy: what its pages and API say of conversations. */
 export function noCopyOf({ nodes }: EngineStatus): string {
   const others = nodes.flatMap(({ own, copy, address }) =>

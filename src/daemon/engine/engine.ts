@@ -8,7 +8,7 @@
 import { hostname } from "node:os";
 import type { NodeSlots } from "../../actors/protocol/conversation-summary.ts";
 import { conversationOf, type Forward } from "../../actors/protocol/event-codec.ts";
-import type { IngestOutcome, Runtime, RuntimePorts } from "../../actors/protocol/runtime.ts";
+import type { Runtime, RuntimePorts } from "../../actors/protocol/runtime.ts";
 import {
   createRuntimeEvents,
   type RuntimeEvents,
@@ -49,10 +49,11 @@ import { createWaker } from "../../engines/restate/waking.ts";
 import { conversationService } from "../../engines/restate/wire.ts";
 import type { EngineStatus } from "../api-types/engine.ts";
 import { type AllNodes, createAllNodes } from "./all-nodes.ts";
-import { engineStatus } from "./engine-status.ts";
+import { engineStatus, othersWithCopy } from "./engine-status.ts";
 import { createInspections, type Inspections } from "./inspections.ts";
 import { refuseOneMachine } from "./one-machine.ts";
-import { createOperated, sayer } from "./orders.ts";
+import { sayer } from "./orders.ts";
+import { createQuestions, type Questions } from "./questions.ts";
 import { createReports } from "./reports.ts";
 import { createSharedConnections, type SharedConnections } from "./shared-connections.ts";
 
@@ -101,6 +102,8 @@ export interface Engine {
   active(): number;
   /** Lets readers inspect conversations of all nodes. */
   readonly inspections: Pick<Inspections, "inspect" | "uninspect">;
+  /** Asks the other nodes what only they know. */
+  readonly questions: Pick<Questions, "why" | "serve">;
   /** What the copy says of all nodes; null: there is none. */
   readonly all: AllNodes | null;
   /** Connections that may exist once only. Null: this is the only node. */
@@ -184,6 +187,15 @@ function restateEngine(ports: EnginePorts): Engine {
       inspections.changed(keys);
     },
     onLine: (line) => ports.shown.emit.line?.(line as unknown as StreamLine),
+    onNote: (note) => questions.heard(note),
+  });
+  const questions = createQuestions({
+    clock,
+    log,
+    ids: ports.ids,
+    publish: (note) => rows.note(note),
+    // One without a copy does not follow the others.
+    others: () => (mirror === null ? 0 : othersWithCopy(connections?.seen() ?? null)),
   });
   /** Of all that is active here, by the config that is the newest. */
   let slots: NodeSlots | null = null;
@@ -302,6 +314,7 @@ function restateEngine(ports: EnginePorts): Engine {
     },
     active: () => active.size,
     inspections,
+    questions,
     all: mirror === null ? null : createAllNodes({ clock, mirror, config, active: () => active }),
     connections,
     nodes: () => connections?.nodes() ?? [],
@@ -334,55 +347,3 @@ function restateEngine(ports: EnginePorts): Engine {
 const carefulMsMax = 5_000;
 
 const trimmed = (url: string) => url.replace(/\/$/u, "");
-
-/** The daemon's runtime in front of an engine. */
-export function withEngine(ports: RuntimePorts, engine: Engine): Runtime {
-  const front = createRuntime({
-    ...ports,
-    workers: 0,
-    forward: engine.forward,
-    // They come where the conversation is active.
-    heartbeats: () => false,
-  });
-  const { store, reads = store, ids } = ports;
-  const { all } = engine;
-  return {
-    ...front,
-    ...createOperated({ orders: engine.orders, ids, store: reads }),
-    ...(all !== null && {
-      summaries: all.summaries,
-      count: all.count,
-      status: () => all.status(front.status()),
-    }),
-    inspect: engine.inspections.inspect,
-    uninspect: engine.inspections.uninspect,
-    start: () => engine.start(ports.store, () => front.start()),
-    async ingest(channel, account, events, { wait, ...options } = {}) {
-      const outcomes = await front.ingest(channel, account, events, options);
-      if (wait === undefined) return outcomes;
-      const decided = async (id: string, receiver: IngestOutcome["receivers"][number]) => {
-        const { key, verdict } = receiver;
-        if (key === null || verdict !== null) return receiver;
-        return { key, verdict: await engine.verdict(key, id) };
-      };
-      return Promise.all(
-        outcomes.map(async ({ id, receivers }) => ({
-          id,
-          receivers: await Promise.all(receivers.map((one) => decided(id, one))),
-        })),
-      );
-    },
-    connectionChanged(channel, account) {
-      front.connectionChanged(channel, account);
-      engine.connectionChanged(channel, account);
-    },
-    async reload(config) {
-      await engine.reload(config);
-      await front.reload(config);
-    },
-    async stop(options = {}) {
-      await engine.stop(options.drainMs ?? 0);
-      await front.stop(options);
-    },
-  };
-}

@@ -74,6 +74,12 @@ export const engineLimits = {
   feedUnitsMax: 500_000,
   /** Lines of the event stream in one; more are left out. */
   feedLinesMax: 256,
+  /** Questions to other nodes, and answers, in one; more are lost. */
+  feedNotesMax: 64,
+  /** How long a node waits for the answers of the others. */
+  askMsMax: 3_000,
+  /** Text of an answer, UTF-16 units of JSON; a longer one is not given. */
+  answerUnitsMax: 100_000,
   /** The newest such calls of all nodes that are kept; one that has missed more compares everything. */
   feedKept: 64,
   /** How long a node asks for news before it asks again. */

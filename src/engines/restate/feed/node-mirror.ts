@@ -14,7 +14,7 @@ import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
 import { createFetches } from "./fetches.ts";
 import { createPublisher } from "./publisher.ts";
 import type { ReadRevisions } from "./stored-revisions.ts";
-import { answerSchema, type Batch, feedKey, feedService, type News } from "./wire.ts";
+import { answerSchema, type Batch, feedKey, feedService, type News, type Note } from "./wire.ts";
 
 /** What a node knows of the conversations that are active on it. */
 export interface ActiveRows {
@@ -50,6 +50,8 @@ export interface NodeMirrorPorts {
   readonly onChanged: (keys: readonly string[], fresh: readonly number[]) => void;
   /** Another node has reported a line of the event stream. */
   readonly onLine: (line: Batch["lines"][number]) => void;
+  /** It asks, or answers. @default nobody hears it */
+  readonly onNote?: (note: Note) => void;
 }
 
 /** How well the copy follows. */
@@ -67,6 +69,8 @@ export interface NodeMirror extends ActiveRows {
   state(): CopyState | null;
   /** Reports a line of the event stream to the others. */
   line(line: Batch["lines"][number]): void;
+  /** Asks the others, or answers. */
+  note(note: Note): void;
   /** Begins to follow the others. */
   start(): void;
   /** Resolves when all that was stored before the call is in the copy. */
@@ -156,6 +160,10 @@ class Mirror implements NodeMirror {
     this.#publisher.line(line);
   }
 
+  note(note: Note): void {
+    this.#publisher.note(note);
+  }
+
   start(): void {
     if (this.#ports.mirror !== null) this.#following ??= this.#follow();
   }
@@ -205,10 +213,11 @@ class Mirror implements NodeMirror {
     }
   }
 
-  #take({ news, lines }: Batch): void {
+  #take({ news, lines, notes }: Batch): void {
     const changes = this.#changesOf(news);
     if (changes.length > 0) this.#apply(changes);
     for (const line of lines) this.#ports.onLine(line);
+    for (const note of notes) this.#ports.onNote?.(note);
   }
 
   #changesOf(news: readonly News[]): readonly MirrorChange[] {

@@ -9,7 +9,7 @@ import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type { Clock, Log } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import type { IngressCall } from "../calls/ingress-call.ts";
-import { type Batch, feedKey, feedService, type News } from "./wire.ts";
+import { type Batch, feedKey, feedService, type News, type Note } from "./wire.ts";
 
 export interface PublisherPorts {
   readonly clock: Clock;
@@ -24,6 +24,8 @@ export interface PublisherPorts {
 export interface Publisher {
   news(news: News): void;
   line(line: Batch["lines"][number]): void;
+  /** One that cannot be reported is lost. */
+  note(note: Note): void;
   /**
    * Reports the rest and ends; resolves when the others know, or cannot be reached. The last node that stops is not
    * answered: there is nobody that Restate could ask.
@@ -37,6 +39,7 @@ const retryMs: Millis = 1_000;
 export function createPublisher({ clock, log, call, boot, onTick }: PublisherPorts): Publisher {
   let news: News[] = [];
   let lines: Batch["lines"][number][] = [];
+  let notes: Note[] = [];
   let isReachable = true;
   const stopping = new AbortController();
   /** Ends the call under way. */
@@ -53,8 +56,9 @@ export function createPublisher({ clock, log, call, boot, onTick }: PublisherPor
       count += 1;
     }
     const taken = news.splice(0, count);
-    const all = { news: taken.map(short), lines: lines.slice(0, engineLimits.feedLinesMax) };
+    const all = { news: taken.map(short), lines, notes };
     lines = [];
+    notes = [];
     return all;
   }
 
@@ -76,8 +80,10 @@ export function createPublisher({ clock, log, call, boot, onTick }: PublisherPor
     }
   }
 
+  const isWaiting = () => news.length + lines.length + notes.length > 0;
+
   async function run(): Promise<void> {
-    while (news.length + lines.length > 0) {
+    while (isWaiting()) {
       await pauseFor(clock, isReachable ? engineLimits.feedMs : retryMs, stopping.signal);
       onTick();
       await publish();
@@ -89,7 +95,7 @@ export function createPublisher({ clock, log, call, boot, onTick }: PublisherPor
     if (running !== null || stopping.signal.aborted) return;
     running = run().finally(() => {
       running = null;
-      if (news.length + lines.length > 0) arm();
+      if (isWaiting()) arm();
     });
   }
 
@@ -100,6 +106,10 @@ export function createPublisher({ clock, log, call, boot, onTick }: PublisherPor
     },
     line(one) {
       if (lines.length < engineLimits.feedLinesMax) lines.push(one);
+      arm();
+    },
+    note(one) {
+      if (notes.length < engineLimits.feedNotesMax) notes.push(one);
       arm();
     },
     async stop() {

@@ -31,14 +31,25 @@ export interface News extends Omit<z.infer<typeof newsSchema>, "rows"> {
   readonly rows: readonly KeptRow[] | null;
 }
 
+/** What a node asks of all others, and what each of them answers. */
+export const noteSchema = z.object({
+  kind: z.enum(["ask", "answer"]),
+  /** Of the question. */
+  id: z.string().max(128),
+  body: z.unknown(),
+});
+export type Note = z.infer<typeof noteSchema>;
+
 const batchSchema = z.object({
   news: z.array(newsSchema),
   /** Lines of the event stream, as they are. */
   lines: z.array(z.looseObject({})),
+  notes: z.array(noteSchema).default([]),
 });
 export interface Batch {
   readonly news: readonly News[];
   readonly lines: readonly Readonly<Record<string, unknown>>[];
+  readonly notes: readonly Note[];
 }
 
 /** `boot`: a process of a node, which does not get what it has said itself. */
