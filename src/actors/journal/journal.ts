@@ -245,9 +245,7 @@ export function createJournal(ports: JournalPorts): Journal {
         for (const { job } of waiting) job.failed(error);
       },
     });
-    // The hosts first: to begin a sync wakes another thread, and the hosts can work meanwhile.
-    if (entries.length > 0) ports.scheduler.soon(() => void sync());
-    else void sync();
+    void sync();
   }
 
   /** Syncs until nobody waits for it. */

@@ -9,7 +9,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { conversationOf, newEvent } from "../../../src/actors/protocol/event-codec.ts";
 import type { HostEntry } from "../../../src/actors/protocol/host-protocol.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
-import { eventLoop } from "../../../src/actors/util/scheduling.ts";
 import { loadDriver } from "../../../src/adapters/stores/sqlite-driver.ts";
 import { openSqliteStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import type { StoreWrite } from "../../../src/domain/ports/index.ts";
@@ -167,25 +166,4 @@ test("a sync that is begun ahead is the one that is waited for; nothing is belie
   while (syncs.length < 2) await turn();
   syncs[1]?.done();
   await again;
-});
-
-test("hosts have what was written before its sync begins", async () => {
-  const { store, syncs } = await world();
-  const clock = new SimulatedClock();
-  const seen: number[] = [];
-  const journal = createTestJournal({
-    clock,
-    store,
-    startGate: {
-      pass: () =>
-        eventLoop.soon(() => {
-          seen.push(syncs.length);
-        }),
-    },
-  });
-  const offered = journal.offer([event("a")]);
-  while (syncs.length === 0) await turn();
-  syncs[0]?.done();
-  expect(await offered).toEqual([1]);
-  expect(seen).toEqual([0]);
 });
