@@ -41,7 +41,7 @@ import type { NodeFacts } from "../../engines/restate/leases/wire.ts";
 import { openNode, type RestateNode } from "../../engines/restate/node.ts";
 import { createNodeNumbers } from "../../engines/restate/numbers/node-numbers.ts";
 import { createOrders, type Orders } from "../../engines/restate/orders.ts";
-import { registerNodes } from "../../engines/restate/registration.ts";
+import { keepRegistered, registerNodes } from "../../engines/restate/registration.ts";
 import { createNodeSchedules } from "../../engines/restate/shared/schedules.ts";
 import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
 import { createVerdicts } from "../../engines/restate/verdicts.ts";
@@ -159,6 +159,7 @@ function restateEngine(ports: EnginePorts): Engine {
     ingress: trimmed(ingress),
     admin: trimmed(admin),
   });
+  const ending = new AbortController();
   const nameOf = (own: number) => `${hostname()}:${own}`;
   const leases = connections?.leases ?? null;
   const schedules = createNodeSchedules({ clock, log, call, leases });
@@ -290,7 +291,11 @@ function restateEngine(ports: EnginePorts): Engine {
             log("warn", "engine.said", { target, message });
         },
       });
-      await registerNodes(trimmed(admin), nodes ?? `http://${host}:${node.port}`);
+      const uri = nodes ?? `http://${host}:${node.port}`;
+      await registerNodes(trimmed(admin), uri);
+      const { serves } = node;
+      const registration = { clock, log, admin: trimmed(admin), uri, serves };
+      void keepRegistered(registration, ending.signal);
       server.start();
       connections?.start(nameOf(node.port));
       rows.start();
@@ -335,6 +340,7 @@ function restateEngine(ports: EnginePorts): Engine {
       shared.stop();
     },
     async leave() {
+      ending.abort();
       await connections?.stop();
       await server.stop();
       await node?.close();

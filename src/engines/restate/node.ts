@@ -20,6 +20,7 @@ import { conversationObject, type ObjectPorts } from "./objects.ts";
 import { fileObject } from "./outlet/files.ts";
 import { outletObject } from "./outlet/object.ts";
 import { provideResolvers } from "./polyfill.ts";
+import { type Serves, servedBy } from "./registration.ts";
 import { cursorObject, rowsObject } from "./shared/objects.ts";
 import { accessService, scheduleService } from "./shared/wire.ts";
 
@@ -46,6 +47,8 @@ export interface NodeOptions extends ActivationPorts {
 
 export interface RestateNode {
   readonly port: number;
+  /** Names of the handlers that this version has, by object. */
+  readonly serves: Serves;
   /** Takes no more conversations, and lets what is under way in those that are active finish for at most `ms`. */
   drain(ms: Millis): Promise<void>;
   /**
@@ -99,25 +102,26 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
     };
   };
   const sdk = await loadSdk();
+  const services = [
+    inboxObject(sdk),
+    conversationObject(sdk, {
+      clock: options.clock,
+      activate: activateHere,
+      ready: options.ready,
+      rows: options.rows,
+      numbered: (last) => options.numbers.above(last),
+    }),
+    feedObject(sdk),
+    numbersObject(sdk),
+    leaseObject(sdk),
+    outletObject(sdk),
+    fileObject(sdk),
+    rowsObject(sdk, accessService),
+    rowsObject(sdk, scheduleService),
+    cursorObject(sdk),
+  ];
   const handler = sdk.createEndpointHandler({
-    services: [
-      inboxObject(sdk),
-      conversationObject(sdk, {
-        clock: options.clock,
-        activate: activateHere,
-        ready: options.ready,
-        rows: options.rows,
-        numbered: (last) => options.numbers.above(last),
-      }),
-      feedObject(sdk),
-      numbersObject(sdk),
-      leaseObject(sdk),
-      outletObject(sdk),
-      fileObject(sdk),
-      rowsObject(sdk, accessService),
-      rowsObject(sdk, scheduleService),
-      cursorObject(sdk),
-    ],
+    services,
     identityKeys: [...identityKeys],
     logger: ({ level, replaying, context }, message: unknown) => {
       if (!replaying)
@@ -157,6 +161,7 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
   };
   return {
     port: (server.address() as AddressInfo).port,
+    serves: servedBy(services),
     drain,
     async close(drainMs = 0) {
       await drain(drainMs);

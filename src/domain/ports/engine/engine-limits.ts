@@ -51,6 +51,9 @@ export const engineLimits = {
   /** A node that cannot reach Restate tries again after so long. */
   outletAgainMs: 250,
   leaseNodesMax: 100,
+  /** How often a node looks whether Restate knows all that it serves, and how soon it registers again. */
+  registeredLookMs: 30_000,
+  registerAgainMs: 5_000,
   /** How long a caller waits for a decision that another node makes, and when it looks first. */
   decisionMsMax: 9_000,
   decisionLookMs: 30,
