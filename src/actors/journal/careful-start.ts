@@ -4,6 +4,10 @@
  * Where a conversation is given to another process when one dies, nobody is left who knows which event killed it.
  * So after such an end it is durable which event is stepped next, before it is; one that was being stepped when
  * process after process ended is quarantined, and the conversation goes on without it.
+ *
+ * This costs a sync for each event, while nothing else of the process is careful. So it is done for what was there when
+ * the process began, which has the suspect, and for a few events behind that: a deadline that is due at once, the
+ * first report of a turn. An agent that ends each process is given up with its turn.
  */
 import { limits } from "../../domain/limits.ts";
 import type { MetaWrite, Store } from "../../domain/ports/index.ts";
@@ -33,11 +37,18 @@ interface CarefulPorts {
   readonly quarantine: (culprit: Culprit & { readonly key: string }) => Promise<void>;
   /** What the process before this one stepped last; null: it is not known. */
   readonly before: Stepping | null;
+  /** Events that are handed over at the start, besides those that are stored. */
+  readonly handedOver: () => number;
 }
 
+/** Events behind those that were there. */
+const spare = 8;
+/** Events that are stepped before others of the process may be careful. */
+const togetherMax = 16;
+
 const name = "stepping";
-/** The first process that ended was not watched: nobody knew yet that it would. */
-const watchedDeathsMax = limits.poisonDeathsMax - 1;
+/** The first two processes that ended were not watched: any may end, and being careful costs. */
+const watchedDeathsMax = limits.poisonDeathsMax - 2;
 
 /** Null: no event was being stepped when the process before this one ended, or it is not known. */
 export async function readStepping(
@@ -56,7 +67,7 @@ export function openStartGate(
   {
     journal,
     ...ports
-  }: Omit<CarefulPorts, "alone" | "synced" | "keep"> & {
+  }: Omit<CarefulPorts, "alone" | "synced" | "keep" | "handedOver"> & {
     readonly journal: () => Pick<Journal, "synced" | "keep">;
   },
 ): StartGate {
@@ -64,6 +75,7 @@ export function openStartGate(
   return createCarefulStart({
     ...ports,
     alone: careful?.alone ?? ((step) => step()),
+    handedOver: careful?.handedOver ?? (() => 0),
     synced: () => journal().synced(),
     keep: (writes) => journal().keep(writes),
   });
@@ -73,29 +85,46 @@ function createCarefulStart(ports: CarefulPorts): StartGate {
   const { supervisor, keep, quarantine, before } = ports;
   let isOpen = false;
   let isStepping = false;
+  /** What was there is done: everything is passed on. */
+  let isOver = false;
+  let stored = 0;
+  let stepped = 0;
   const queue: HostEntry[] = [];
+  const isDone = () => stepped >= stored + ports.handedOver() + spare;
 
   async function step(entry: HostEntry): Promise<void> {
     const { conv, key, seq, event } = entry;
+    stepped += 1;
     const deaths = before?.seq === seq ? before.deaths + 1 : 0;
     // One that was in quarantine before has a single chance.
     if (deaths >= (triesOf(event) > 0 ? 1 : watchedDeathsMax)) {
-      const error = `${deaths + 1} processes ended while they applied it`;
+      const error = `${limits.poisonDeathsMax} processes ended while they applied it`;
       return quarantine({ conv, key, seq, error });
     }
-    await ports.alone(async () => {
-      await keep([{ kind: "meta", name, value: JSON.stringify({ seq, deaths }) }]);
-      supervisor().dispatch([entry]);
-      await supervisor().settled();
-      await ports.synced();
-    });
+    // What the one before it has done is durable with this.
+    await keep([{ kind: "meta", name, value: JSON.stringify({ seq, deaths }) }]);
+    supervisor().dispatch([entry]);
+    await supervisor().settled();
+  }
+
+  async function stepSome(): Promise<void> {
+    for (let count = 0; count < togetherMax && !isDone(); count += 1) {
+      const entry = queue.shift();
+      if (entry === undefined) break;
+      await step(entry);
+    }
+    await ports.synced();
   }
 
   async function stepOn(): Promise<void> {
     if (isStepping || !isOpen) return;
     isStepping = true;
     try {
-      for (let entry = queue.shift(); entry !== undefined; entry = queue.shift()) await step(entry);
+      while (queue.length > 0 && !isDone()) await ports.alone(stepSome);
+      if (!isDone()) return;
+      isOver = true;
+      const rest = queue.splice(0);
+      if (rest.length > 0) supervisor().dispatch(rest);
     } finally {
       isStepping = false;
     }
@@ -103,11 +132,13 @@ function createCarefulStart(ports: CarefulPorts): StartGate {
 
   return {
     pass(entries) {
+      if (isOver) return supervisor().dispatch(entries);
       queue.push(...entries);
       // It rejects only once the journal has stopped: the next process has the events.
       stepOn().catch(() => undefined);
     },
     open(old) {
+      stored = old.length;
       queue.unshift(...old);
       isOpen = true;
       stepOn().catch(() => undefined);

@@ -137,6 +137,8 @@ export interface RuntimePorts {
   readonly careful?: {
     readonly now: boolean;
     readonly alone: (step: () => Promise<void>) => Promise<void>;
+    /** Events that it is given right after the start, as those before it had them. */
+    readonly handedOver: () => number;
   };
   /** Reports everything that happens, once, in order. */
   readonly events: RuntimeEvents;

@@ -258,7 +258,7 @@ function restateEngine(ports: EnginePorts): Engine {
         open: openKeptStore,
         rows,
         numbers: createNodeNumbers({ clock, call }),
-        create(key, own, isAgain) {
+        create(key, own, again) {
           const { conv } = conversationOf(key);
           slots ??= createNodeSlots(slotLimits(() => latest, ports.runtime().workers));
           const runtime = createRuntime({
@@ -269,7 +269,7 @@ function restateEngine(ports: EnginePorts): Engine {
             reads: undefined,
             workers: 0,
             slots,
-            careful: { now: isAgain, alone },
+            careful: { now: again !== null, alone, handedOver: again ?? (() => 0) },
             housekeeping: false,
             schedules: () => ports.front().schedules(),
             heartbeats: (one) => one === key,

@@ -37,13 +37,13 @@ export interface ActivationPorts {
   /** Numbers of rows that no other node gives. */
   readonly numbers: NodeNumbers;
   /**
-   * Creates the runtime of a conversation. It must still be started. `isAgain`: a node before this one may have died
-   * of what it does.
+   * Creates the runtime of a conversation. It must still be started. `again`: nodes before this one may have died of
+   * what it does; the number of events that are handed over first. Null: none has.
    */
   readonly create: (
     key: string,
     own: Pick<RuntimePorts, "store" | "clock" | "log" | "numbers">,
-    isAgain: boolean,
+    again: (() => number) | null,
   ) => ActiveRuntime;
 }
 
@@ -58,6 +58,8 @@ export interface Work {
   readonly changes: readonly KeptRow[];
   /** Nothing is under way. */
   readonly rests: boolean;
+  /** An attempt of the call says only that it begins. */
+  readonly begins?: boolean;
   /**
    * How much of what it was handed over it knew of then: what came while this was being stored is still under way.
    * Absent: a node of an older version did it.
@@ -89,7 +91,7 @@ export interface Activation {
 const pruneSlice = 1_000;
 const defaultTimes = { lookMs: engineLimits.lookMs, restMs: engineLimits.restMs };
 
-/** @param isAgain a node before this one may have died of what it does */
+/** @param isAgain nodes before this one may have died of what it does */
 export function activate(
   key: string,
   rows: readonly KeptRow[],
@@ -107,6 +109,8 @@ export function activate(
   let isOver = false;
   let isDraining = false;
   let isStarted = false;
+  /** How much it took first; null: nothing yet. */
+  let first: number | null = null;
   let failure: unknown = null;
   /** Those that wait for rows to be stored, and those whose rows are being stored. */
   let waiting: { readonly done: () => void; readonly failed: (error: unknown) => void }[] = [];
@@ -160,7 +164,8 @@ export function activate(
     return rows;
   }
   const { numbers } = ports;
-  const runtime = ports.create(key, { store, clock: own, log, numbers }, isAgain);
+  const again = isAgain ? () => first ?? 0 : null;
+  const runtime = ports.create(key, { store, clock: own, log, numbers }, again);
 
   /** What was taken before has been delivered. */
   let delivered: Promise<void> = Promise.resolve();
@@ -273,6 +278,7 @@ export function activate(
     take(offered) {
       touched();
       heard += offered.length;
+      first ??= offered.length;
       const groups = groupsOf(offered);
       underWay += groups.length;
       delivered = delivered.then(async () => {

@@ -32,7 +32,7 @@ import {
 
 export interface ObjectPorts {
   readonly clock: Pick<Clock, "now">;
-  /** Makes a conversation active on this node. `isAgain`: another attempt of the same call ended before. */
+  /** Makes a conversation active on this node. `isAgain`: the last attempts of the same call ended early. */
   readonly activate: (key: string, rows: readonly KeptRow[], isAgain: boolean) => Activation;
   /** Gets what becomes of the rows of those. */
   readonly rows: ActiveRows;
@@ -102,6 +102,10 @@ const announce = (sdk: Sdk, ctx: ObjectContext, revision: number) =>
     inputSerde: jsonOf(sdk),
   });
 
+/** So many attempts that end one after the other, each before it has stored more than that, are no chance. */
+const earlyEnds = 2;
+const earlyStoresMax = 8;
+
 /** One call of `run`: what this node does of it. What was stored before it died is not done again. */
 class Run {
   readonly #ctx: ObjectContext;
@@ -114,10 +118,10 @@ class Run {
   #revision: number;
   /** Rows were stored in this call. */
   hasStored = false;
-  /** That somebody works on it is stored. */
+  /** That this attempt works on it is stored. */
   #isMarked = false;
-  /** Another attempt has worked on it, and ended: it may have died of that. */
-  #isAgain = false;
+  /** Of the attempts before this one, how often each has stored something. */
+  readonly #attempts: number[] = [];
 
   constructor(ctx: ObjectContext, ports: ObjectPorts, kept: KeptState, revision: number) {
     this.#ctx = ctx;
@@ -144,12 +148,12 @@ class Run {
     if (!this.#isMarked) {
       // What the journal of a call begins with stays as older versions have it: they may go on with it, and began it.
       this.#isMarked = true;
-      return { changes: [], rests: false, dueAt: null, heard: this.#taken };
+      return { changes: [], rests: false, dueAt: null, heard: this.#taken, begins: true };
     }
     if (this.#activation === null) {
       const { key } = this.#ctx;
       const rows = this.#kept.rows();
-      this.#activation = this.#ports.activate(key, rows, this.#isAgain);
+      this.#activation = this.#ports.activate(key, rows, this.#endsEarly());
       // Another node has stored rows in this call.
       this.#ports.rows.began(key, rows, this.#revision, this.hasStored);
       const offered = this.#waiting.splice(0);
@@ -159,9 +163,11 @@ class Run {
   }
 
   /** A piece of work is stored; it may have been done by another node. */
-  stored({ changes }: Work): void {
-    if (!this.#isMarked) this.#isAgain = true;
-    this.#isMarked = true;
+  stored({ changes, begins = false }: Work): void {
+    if (!this.#isMarked) {
+      if (begins || this.#attempts.length === 0) this.#attempts.push(0);
+      this.#attempts[this.#attempts.length - 1] = (this.#attempts.at(-1) ?? 0) + 1;
+    }
     for (const [key, rows] of this.#kept.apply(changes))
       if (rows === null) this.#ctx.clear(key);
       else this.#ctx.set(key, rows);
@@ -175,6 +181,12 @@ class Run {
     if (activation === null) return;
     const isAll = activation.stored();
     if (changes.length > 0) this.#ports.rows.stored(this.#ctx.key, changes, this.#revision, isAll);
+  }
+
+  /** Whether the last attempts have ended soon, one after the other: they may have died of what they did. */
+  #endsEarly(): boolean {
+    const last = this.#attempts.slice(-earlyEnds);
+    return last.length === earlyEnds && last.every((stores) => stores <= earlyStoresMax);
   }
 
   get revision(): number {
