@@ -11,6 +11,7 @@ import { type TestContext, test } from "vitest";
 import { builtMain } from "../support/built/files.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { openPage } from "../support/daemon/page.ts";
+import { inTurn } from "../support/rounds.ts";
 
 /** In the folder of the machine's architecture; Debian's package `libfaketime` has it. */
 const library = (existsSync("/usr/lib") ? readdirSync("/usr/lib") : [])
@@ -78,12 +79,12 @@ async function daemonWithClock(
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 // Most of it is waiting, so all wait at the same time.
-test.skipIf(library === undefined).concurrent.for([
-  ["back", -3_600, 0],
-  ["back", -3_600, 1],
-  ["forward", 3_600, 0],
-  ["forward", 3_600, 1],
-] as const)(
+test
+  .skipIf(library === undefined)
+  .concurrent.for([
+    ...inTurn([0, 1], 0).map((workers) => ["back", -3_600, workers] as const),
+    ...inTurn([0, 1], 1).map((workers) => ["forward", 3_600, workers] as const),
+  ])(
   "a clock that is set %s by an hour (%i s) holds no answer up (workers: %i)",
   async ([_, step, workers], context) => {
     const { expect } = context;
