@@ -94,6 +94,7 @@ describe.skipIf(!haveRestate)("of two nodes that share a Restate", () => {
         ...texts.map((text, place) => add(text, place, place % 3 === 0 ? "prompt" : "text")),
         world.ask(other, `/schedules/${encodeURIComponent(gone)}/remove`, {}),
       ]);
+      expect(await world.command(other, "schedule", "list")).toContain("said by the node ");
       await world.until(() => saidThere().has(texts[2] as string));
       await world.end(dying, round % 3 === 2 ? "SIGTERM" : "SIGKILL");
       await world.until(() => saidThere().has(texts.at(-2) as string));

@@ -2,13 +2,14 @@
  * Daemons as processes of their own, with one address, on one Restate. Their agent says here that a turn begins,
  * and what they send comes here. A node can be killed and stopped in order.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import type { KeptRow } from "../../../src/domain/ports/index.ts";
 import { conversationService } from "../../../src/engines/restate/wire.ts";
@@ -183,6 +184,13 @@ export class DaemonNodes {
     });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
     return (await answer.json()) as Answer;
+  }
+
+  /** What a command of `earshot` prints for a node. */
+  async command({ folder }: Node, ...words: readonly string[]): Promise<string> {
+    const env = { PATH: process.env.PATH, HOME: folder, NO_COLOR: "1" };
+    const args = [builtMain, ...words, "--state-dir", folder];
+    return (await promisify(execFile)(process.execPath, args, { env })).stdout;
   }
 
   /** Ends a node; resolves when it has ended. */
