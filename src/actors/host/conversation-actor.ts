@@ -2,8 +2,8 @@
  * A conversation, live
  * ====================
  * Steps on one event at a time and returns the effects of the step; it performs nothing itself. It is an
- * XState actor, which this file alone creates, from the step on that engages it, or once somebody
- * inspects it. One that has only heard is the machine's snapshot: ten thousand conversations are live on a
+ * XState actor, which this file alone creates, from the step that engages it until nothing is under way,
+ * or once somebody inspects it. One that only hears is the machine's snapshot: ten thousand conversations are live on a
  * host, and an actor around each took four times the memory and as much time as the step. Errors of the
  * machine are observed before anything is sent, because an actor that fails unobserved ends its
  * thread.
@@ -120,8 +120,9 @@ class SteppedConversation implements Conversation {
   #failure: { readonly error: unknown } | null = null;
   /** What the actor's step has emitted so far. */
   #emitted: EmittedEffect[] = none;
-  /** Steps in place of this; null: it has only heard. */
+  /** Steps in place of this; null: it only hears. */
   #actor: Actor | null = null;
+  #isInspected = false;
 
   constructor({ key, settings, record = null }: ConversationOptions) {
     this.key = key;
@@ -176,6 +177,7 @@ class SteppedConversation implements Conversation {
   }
 
   inspect(): InspectedActor {
+    this.#isInspected = true;
     this.#actor ??= this.#begin();
     return inspectActor(this.#actor, () => this.#emitted);
   }
@@ -220,7 +222,16 @@ class SteppedConversation implements Conversation {
     }
     this.#emitted = emitted;
     this.#actor.send(event);
-    this.#state = this.#actor.getSnapshot();
+    const { value, context } = this.#actor.getSnapshot();
+    this.#state = { value, context };
+    if (this.idle && !this.#isInspected && this.#failure === null) this.#rest();
+  }
+
+  /** Its work is done: it only hears from now on. */
+  #rest(): void {
+    this.#actor?.stop();
+    this.#actor = null;
+    this.#emitted = none;
   }
 
   #fail(event: ConversationEvent, error: unknown): never {

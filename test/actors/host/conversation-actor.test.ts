@@ -84,6 +84,30 @@ test("what is heard makes no actor, the step that engages it makes one, and its 
   made.mockRestore();
 });
 
+test("it is an actor exactly while something is under way, whatever happens", () => {
+  const [started, stopped] = [
+    vi.spyOn(Actor.prototype, "start"),
+    vi.spyOn(Actor.prototype, "stop"),
+  ];
+  const resting = new Set<boolean>();
+  for (let seed = 11; seed < 71; seed += 1) {
+    const story = createRandomStory(seed);
+    const conversation = createConversation({ key: groupKey("a"), settings: story.settings });
+    started.mockClear();
+    stopped.mockClear();
+    for (let step = 0; step < 100; step += 1) {
+      conversation.step(story.next(conversation.context));
+      const actors = started.mock.calls.length - stopped.mock.calls.length;
+      expect(actors, `seed ${seed}, step ${step}`).toBe(conversation.idle ? 0 : 1);
+      if (started.mock.calls.length > 0) resting.add(conversation.idle);
+    }
+  }
+  // Both come up: at work, and at rest after work.
+  expect([...resting].sort()).toEqual([false, true]);
+  started.mockRestore();
+  stopped.mockRestore();
+});
+
 test("one whose machine fails says so at every step, inspected or not, and throws nothing else", () => {
   const broken = { type: "message.received", at: 1, seq: 1 } as ConversationEvent;
   for (const isInspected of [false, true]) {
