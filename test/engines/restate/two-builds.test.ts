@@ -28,6 +28,13 @@ describe.skipIf(!haveRestate)("two versions", () => {
   /** The machine versions of the records of all rooms. */
   const versions = async () => new Set((await world.records()).map((record) => record[1]));
 
+  /** The answer of the handler that the newer one has; null: Restate does not know it. */
+  async function later(): Promise<unknown> {
+    const path = `conversation/${encodeURIComponent("agent:main:direct:peer0")}/later`;
+    const answer = await fetch(`${world.ingress}/${path}`, { method: "POST" });
+    return answer.ok ? answer.json() : null;
+  }
+
   test("records go from one to the other and back, while both run and while one does", async () => {
     console.log(`two builds seed ${seed}`);
     await world.traffic(30);
@@ -41,6 +48,8 @@ describe.skipIf(!haveRestate)("two versions", () => {
     await world.traffic(12);
     await world.quiet();
     expect(await versions()).toEqual(new Set([newer.machineVersion]));
+    // Also where the older one has registered the address last.
+    await expect.poll(later, { timeout: 90_000, interval: 250 }).toBe(true);
     await world.start(0);
     await world.traffic(30);
     await world.stop(1);

@@ -1,4 +1,7 @@
-/** The node of test/crash/child.ts as a later version would be: it writes records of the next machine version. */
+/**
+ * The node of test/crash/child.ts as a later version would be: it writes records of the next machine version, has a
+ * handler more, and says a field more with each event and each piece of work.
+ */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "vite";
@@ -10,10 +13,27 @@ const root = resolve(import.meta.dirname, "../../..");
 const cache = join(root, "node_modules", ".cache");
 
 const newer = machineVersion + 1;
-/** What is different in its snapshot.ts: it reads the version before it, too. */
+const snapshot = "/src/machines/snapshot/snapshot.ts";
+const objects = "/src/engines/restate/objects.ts";
+/** What is different in it, by file; it reads records of the version before it, too. */
 const changes = [
-  [`machineVersion = ${machineVersion}`, `machineVersion = ${newer}`],
-  ["machine === machineVersion", `machine === machineVersion || machine === ${machineVersion}`],
+  [snapshot, `machineVersion = ${machineVersion}`, `machineVersion = ${newer}`],
+  [
+    snapshot,
+    "machine === machineVersion",
+    `machine === machineVersion || machine === ${machineVersion}`,
+  ],
+  [objects, "begins: true }", "begins: true, later: 1 }"],
+  [
+    objects,
+    "known: sdk.handlers.object.shared(",
+    "later: sdk.handlers.object.shared(async () => true),\n known: sdk.handlers.object.shared(",
+  ],
+  [
+    "/src/engines/restate/inbox.ts",
+    "batch.map(({ event }) => event)",
+    "batch.map(({ event }) => ({ ...event, later: 1 }))",
+  ],
 ] as const;
 
 export interface NewerBuild extends Program {
@@ -35,9 +55,10 @@ export async function buildNewer(): Promise<NewerBuild> {
         name: "newer",
         enforce: "pre",
         transform(code, id) {
-          if (!id.endsWith("/src/machines/snapshot/snapshot.ts")) return null;
+          const own = changes.filter(([file]) => id.endsWith(file));
+          if (own.length === 0) return null;
           let text = code;
-          for (const [from, to] of changes) {
+          for (const [, from, to] of own) {
             if (text.includes(from)) changed += 1;
             text = text.replace(from, to);
           }
