@@ -65,6 +65,10 @@ export const engineSchema = z
     connections: z
       .array(sharedConnectionSchema)
       .describe("connections that may exist once only, and who has them"),
+    schedule: z
+      .object({ holder: text.nullable().describe("null: nobody"), since: millis })
+      .nullable()
+      .describe("the node that says what is said at set times; null: no node has wanted to yet"),
     problems: z.array(problemSchema),
   })
   .describe("the engine that keeps conversations outside of the daemon; null: there is none");

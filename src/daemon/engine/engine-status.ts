@@ -41,6 +41,7 @@ const nodesNamedMax = 3;
 export function engineStatus(facts: EngineFacts): EngineStatus {
   const { config, server, own, seen } = facts;
   const nodes = seen?.nodes ?? [];
+  const schedule = seen?.leases.find(({ account }) => account === leaseName.join(":"));
   const ownNode: SeenNode = {
     ...own,
     isOwn: true,
@@ -65,6 +66,7 @@ export function engineStatus(facts: EngineFacts): EngineStatus {
     connections: (seen?.leases ?? [])
       .filter(({ account }) => account !== leaseName.join(":"))
       .flatMap(shownConnection),
+    schedule: schedule === undefined ? null : { holder: schedule.holder, since: schedule.since },
     problems: problemsOf(facts),
   };
 }

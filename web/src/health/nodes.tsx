@@ -13,7 +13,7 @@ interface NodesProps {
 
 export function Nodes({ engine, now }: NodesProps) {
   if (engine === null) return null;
-  const { server, nodes, several } = engine;
+  const { server, nodes, several, schedule } = engine;
   const look = server.failing ? "bad" : server.version === null ? "wait" : "ok";
   const name = server.version === null ? "Restate" : `Restate ${server.version}`;
   return (
@@ -50,6 +50,12 @@ export function Nodes({ engine, now }: NodesProps) {
         {several
           ? "A node that ends is listed for a day, or until it comes back."
           : "This node is the only one: engine.nodes is not set."}
+        {schedule?.holder != null && (
+          <>
+            {" "}
+            <bdi>{schedule.holder}</bdi> says what is said at set times.
+          </>
+        )}
         {nodes[0]?.copy === null &&
           " This node keeps no copy (engine.mirror is false): its pages and counts have no conversations."}
       </p>

@@ -5,6 +5,7 @@ import type { TryResult } from "../../../domain/ports/index.ts";
 import { ingressCaller } from "../../../engines/restate/calls/ingress-call.ts";
 import { lookAtServer } from "../../../engines/restate/calls/server-watch.ts";
 import { leaseKey, leaseService, tableSchema } from "../../../engines/restate/leases/wire.ts";
+import { leaseName } from "../../../engines/restate/shared/schedules.ts";
 
 /** @throws Error that says what does not answer, and what to do. */
 export async function tryEngine(
@@ -45,6 +46,8 @@ async function tryNodes(
   const wanted = new Set(running.flatMap(({ wants }) => wants));
   const counted = running.length === 1 ? "1 node runs" : `${running.length} nodes run`;
   const leases = Object.entries(table.leases).flatMap(([account, lease]): TryResult[] => {
+    // What is said at set times needs no connection.
+    if (account === leaseName.join(":")) return [];
     if (lease.boot !== null) {
       const how = lease.live === null ? "and is not connected" : "and is connected";
       return [

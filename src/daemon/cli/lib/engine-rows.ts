@@ -14,6 +14,7 @@ export function engineRows(engine: EngineStatus | null, said: string | null): re
     ...problems.map(problemRow),
     ...engine.nodes.map(nodeRow),
     ...(engine.nodes[0]?.copy === null ? [noCopyRow] : []),
+    ...scheduleRow(engine),
   ];
 }
 
@@ -25,6 +26,16 @@ function serverRow({ kind, server, problems }: EngineStatus): Row {
   const since = minuteOf(failing.since);
   return ["engine", `${name} at ${ingress} does not answer since ${since} UTC`, "broken"];
 }
+
+const scheduleRow = ({ schedule }: EngineStatus): readonly Row[] =>
+  schedule === null
+    ? []
+    : [
+        [
+          "schedule",
+          `said by ${schedule.holder ?? "nobody"} since ${minuteOf(schedule.since)} UTC`,
+        ],
+      ];
 
 const noCopyRow: Row = [
   "copy",

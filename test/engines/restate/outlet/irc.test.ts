@@ -53,6 +53,8 @@ describe.skipIf(!isPossible)("an account that may connect once, on three nodes",
         waiting,
         nodes: running,
       });
+    const { schedule } = await world.engine(holder);
+    expect(world.nodes.map(nameOf)).toContain(schedule?.holder);
     const [other] = others(holder) as [IrcNodes["nodes"][number]];
     const status = await world.run(other, "status");
     expect(status).toContain(`${nameOf(holder)}, since`);
