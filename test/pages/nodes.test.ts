@@ -54,6 +54,14 @@ describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing
       expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
     });
 
+  test("the direct chat shows an answer that another node made", async () => {
+    const page = await rig.open(all.front.address("/chat"));
+    const box = page.locator("textarea").first();
+    await box.fill("Where are the beans?");
+    await box.press("Enter");
+    await page.getByText("I am the built-in guide.").first().waitFor();
+  });
+
   test("a node that keeps no copy says so instead of an empty list", async () => {
     const bare = await all.another(false);
     await bare.start();
