@@ -33,8 +33,15 @@ class Interleaved extends BaseSequencer {
   }
 }
 
-/** Two cores are busy with six, as some wait; each takes up to a gigabyte with its browser. */
-const workers = Math.max(1, Math.min(availableParallelism() + 4, Math.floor(totalmem() / 1e9)));
+/**
+ * Two cores are busy with six, as some wait, and with four in the full rounds, which wait less; each takes up to a
+ * gigabyte with its browser.
+ */
+const besides = process.env.EARSHOT_ROUNDS === "full" ? 2 : 4;
+const workers = Math.max(
+  1,
+  Math.min(availableParallelism() + besides, Math.floor(totalmem() / 1e9)),
+);
 
 /** Packages as Node finds them for a daemon: their development builds check more, in twice the time. */
 const asInstalled: Plugin = {
