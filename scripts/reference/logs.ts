@@ -64,6 +64,7 @@ export const logTable: readonly LogEvent[] = [
       "What other nodes change of who may speak, or of the schedule, is read again: object.",
     ],
     ["lease.working", "Leases of connections can be renewed again."],
+    ["engine.registered", "Restate knows everything that this version serves again: uri."],
     ["engine.reachable", "Restate answers again: version."],
     ["mirror.working", "What other nodes have stored is read again."],
     ["feed.working", "Other nodes are told again what this one stores."],
@@ -110,6 +111,10 @@ export const logTable: readonly LogEvent[] = [
     [
       "engine.said",
       "What Restate's SDK has to say of a call, such as why one is made again: target, message.",
+    ],
+    [
+      "engine.older-nodes",
+      "A node of an older version has registered the address, and Restate does not know what is new; it is registered again until it does: uri, missing.",
     ],
     [
       "engine.rest",
@@ -365,6 +370,10 @@ export const logTable: readonly LogEvent[] = [
   ),
   ...events(
     "debug",
+    [
+      "engine.unregistered",
+      "It could not be looked whether Restate knows everything that this version serves: error.",
+    ],
     [
       "mirror.unreadable",
       "An event of another node is in a form that this version does not know: seq, error.",
