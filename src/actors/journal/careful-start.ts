@@ -47,8 +47,12 @@ const spare = 8;
 const togetherMax = 16;
 
 const name = "stepping";
-/** The first two processes that ended were not watched: any may end, and being careful costs. */
-const watchedDeathsMax = limits.poisonDeathsMax - 2;
+/**
+ * An event is the cause when so many processes ended while they stepped it, one after the other. A process that is
+ * killed for another reason is stepping something, too: with nodes that are killed every second, one of twenty hits
+ * the same event again.
+ */
+const watchedDeathsMax = limits.poisonDeathsMax + 1;
 
 /** Null: no event was being stepped when the process before this one ended, or it is not known. */
 export async function readStepping(
@@ -98,7 +102,7 @@ function createCarefulStart(ports: CarefulPorts): StartGate {
     const deaths = before?.seq === seq ? before.deaths + 1 : 0;
     // One that was in quarantine before has a single chance.
     if (deaths >= (triesOf(event) > 0 ? 1 : watchedDeathsMax)) {
-      const error = `${limits.poisonDeathsMax} processes ended while they applied it`;
+      const error = `${deaths} processes ended while they applied it`;
       return quarantine({ conv, key, seq, error });
     }
     // What the one before it has done is durable with this.
