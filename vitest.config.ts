@@ -37,7 +37,8 @@ class Interleaved extends BaseSequencer {
  * Two cores are busy with six, as some wait, and with four in the full rounds, which wait less; each takes up to a
  * gigabyte with its browser.
  */
-const besides = process.env.EARSHOT_ROUNDS === "full" ? 2 : 4;
+const isFull = process.env.EARSHOT_ROUNDS === "full";
+const besides = isFull ? 2 : 4;
 const workers = Math.max(
   1,
   Math.min(availableParallelism() + besides, Math.floor(totalmem() / 1e9)),
@@ -77,7 +78,7 @@ export default defineConfig({
     provide: { propertySeed: seed === undefined ? null : Number(seed) },
     maxWorkers: workers,
     // Only to end what hangs: nothing here is a claim about time, and the machine may be busy.
-    testTimeout: 180_000,
+    testTimeout: isFull ? 600_000 : 180_000,
     hookTimeout: 180_000,
     teardownTimeout: 60_000,
     expect: { poll: { timeout: 60_000 } },

@@ -11,7 +11,7 @@ import { newFolder } from "../support/daemon/folder.ts";
 import { startJudgeServer } from "../support/servers/judge.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
-const patience = { timeout: 10_000, interval: 20 };
+const patience = { timeout: 60_000, interval: 20 };
 const keyOf = (room: string) => `agent:main:webhook:group:${room}`;
 const key = keyOf("kitchen");
 
