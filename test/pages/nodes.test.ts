@@ -34,7 +34,7 @@ describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing
     await soon(() => lines.count()).toBe(2);
     const opened = await page.evaluate(() => performance.timeOrigin);
     await back.say({ ...garden, id: "second", text: "Scout, and the turnips?" });
-    await lines.filter({ hasText: "and the turnips?" }).waitFor();
+    await page.locator(".msg.person").filter({ hasText: "and the turnips?" }).waitFor();
     await soon(() => lines.count()).toBe(4);
     expect(await page.evaluate(() => performance.timeOrigin)).toBe(opened);
   });

@@ -64,7 +64,10 @@ interface Room {
 
 async function openRoom(number: number, numbers: Numbers): Promise<Room> {
   const store = openKeptStore([], numbers);
-  const world = await new World({ store, ports: { numbers } }).start();
+  let count = 0;
+  // Of all nodes, as those of a daemon are.
+  const ids = { next: () => `${number}-${++count}` };
+  const world = await new World({ store, ports: { numbers, ids } }).start();
   const key = `agent:main:webhook:group:room${number}`;
   return { key, store, world, kept: new KeptState([]), revision: 0 };
 }
