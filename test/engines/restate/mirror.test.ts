@@ -201,6 +201,7 @@ describe.skipIf(!haveRestate)("the copy of all conversations", () => {
     await state().toEqual(complete);
     await end(one);
     await say("lacks");
+    await expect.poll(async () => (await rowsOf("lacks")).length, { timeout: 60_000 }).not.toBe(0);
     one.cut = "/whole";
     await start(one);
     await state().toEqual({ behind: 1, since: expect.any(Number), why: null });
