@@ -2,7 +2,7 @@
  * Daemons as processes of their own, with one address, on one Restate. Their agent says here that a turn begins,
  * and what they send comes here. A node can be killed and stopped in order.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -16,6 +16,7 @@ import { conversationService } from "../../../src/engines/restate/wire.ts";
 import { builtMain } from "../built/files.ts";
 import { freePort } from "../free-port.ts";
 import { type Balancer, openBalancer } from "./balancer.ts";
+import { isRunning, startProcess } from "./daemon-process.ts";
 import { type RestateServer, startRestate } from "./server.ts";
 
 export interface Node {
@@ -156,23 +157,8 @@ export class DaemonNodes {
   }
 
   /** Starts a node that does not run; resolves when it takes messages. */
-  async start(node: Node): Promise<void> {
-    if (isRunning(node)) return;
-    const args = [builtMain, "start", "--state-dir", node.folder, "--workers", "0"];
-    const child = spawn(process.execPath, [...args, "--log-format", "json"], {
-      cwd: node.folder,
-      env: { PATH: process.env.PATH, HOME: node.folder },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    node.process = child;
-    child.stdout.resume();
-    await new Promise<void>((ready, ended) => {
-      child.once("exit", (code) => ended(new Error(`it ended (${code}): ${this.logged}`)));
-      child.stderr.on("data", (text) => {
-        this.logged = (this.logged + String(text)).slice(-20_000);
-        if (String(text).includes("daemon.ready")) ready();
-      });
-    });
+  start(node: Node): Promise<void> {
+    return startProcess(node, this);
   }
 
   /** What a node's API answers. @param body absent: it is read */
@@ -247,6 +233,3 @@ export class DaemonNodes {
     rmSync(this.restate.data, { recursive: true, force: true });
   }
 }
-
-const isRunning = ({ process: one }: Node) =>
-  one !== null && one.exitCode === null && one.signalCode === null;

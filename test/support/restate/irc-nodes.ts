@@ -2,7 +2,7 @@
  * Daemons as processes of their own, with one address, on one Restate and one IRC account: a person asks in rooms,
  * another one hears what the bot says there. A node can be killed, stopped in order and frozen.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,6 +22,7 @@ import { freePort } from "../free-port.ts";
 import { type Ircd, startInspircd } from "../irc/ircd.ts";
 import { IrcPerson } from "../irc/person.ts";
 import { type Balancer, openBalancer } from "./balancer.ts";
+import { isRunning, startProcess } from "./daemon-process.ts";
 import { type RestateServer, startRestate } from "./server.ts";
 
 export const rooms = ["#tea0", "#tea1", "#tea2"] as const;
@@ -131,23 +132,8 @@ export class IrcNodes {
   }
 
   /** Starts a node that does not run; resolves when it takes messages. */
-  async start(node: Node): Promise<void> {
-    if (isRunning(node)) return;
-    const args = [builtMain, "start", "--state-dir", node.folder, "--workers", "0"];
-    const child = spawn(process.execPath, [...args, "--log-format", "json"], {
-      cwd: node.folder,
-      env: { PATH: process.env.PATH, HOME: node.folder },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    node.process = child;
-    child.stdout.resume();
-    await new Promise<void>((ready, ended) => {
-      child.once("exit", (code) => ended(new Error(`it ended (${code}): ${this.logged}`)));
-      child.stderr.on("data", (text) => {
-        this.logged = (this.logged + String(text)).slice(-20_000);
-        if (String(text).includes("daemon.ready")) ready();
-      });
-    });
+  start(node: Node): Promise<void> {
+    return startProcess(node, this);
   }
 
   async shown(node: Node): Promise<Shown> {
@@ -317,9 +303,6 @@ export class IrcNodes {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
-
-const isRunning = ({ process: child }: Node) =>
-  child !== null && child.exitCode === null && child.signalCode === null;
 
 async function messageIds(store: Store): Promise<readonly string[]> {
   const rows = await store.scan(0, 1_000_000);
