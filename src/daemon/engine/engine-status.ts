@@ -34,6 +34,8 @@ export interface EngineFacts {
   readonly leases: { readonly since: Millis; readonly why: string } | null;
 }
 
+/** The lease of the node that says the schedule, which is no account's. */
+const scheduleLease = leaseName.join(":");
 const whyUnitsMax = 320;
 /** Nodes that a text names. */
 const nodesNamedMax = 3;
@@ -41,7 +43,7 @@ const nodesNamedMax = 3;
 export function engineStatus(facts: EngineFacts): EngineStatus {
   const { config, server, own, seen } = facts;
   const nodes = seen?.nodes ?? [];
-  const schedule = seen?.leases.find(({ account }) => account === leaseName.join(":"));
+  const schedule = seen?.leases.find(({ account }) => account === scheduleLease);
   const ownNode: SeenNode = {
     ...own,
     isOwn: true,
@@ -64,7 +66,7 @@ export function engineStatus(facts: EngineFacts): EngineStatus {
     // What this node says of itself is newer than what it has heard.
     nodes: [...[ownNode, ...nodes.filter(({ isOwn }) => !isOwn)].map(shownNode), ...gone],
     connections: (seen?.leases ?? [])
-      .filter(({ account }) => account !== leaseName.join(":"))
+      .filter(({ account }) => account !== scheduleLease)
       .flatMap(shownConnection),
     schedule: schedule === undefined ? null : { holder: schedule.holder, since: schedule.since },
     problems: problemsOf(facts),
@@ -106,7 +108,7 @@ function shownNode({ node, isOwn, state, heardAt, facts }: SeenNode): EngineNode
   };
 }
 
-/** Leases are named by channel and account; nobody has or wants some, as of an account that was removed. */
+/** Leases are named by channel and account. One that no node has or wants is of an account that was removed. */
 function shownConnection(lease: SeenNodes["leases"][number]): readonly SharedConnection[] {
   const { account: name, holder, since, isLive, waiting } = lease;
   const [, channel, account] = /^([^:]+):(.*)$/su.exec(name) ?? [];

@@ -45,7 +45,7 @@ export interface Inspections extends Inspectable {
 export function createInspections(ports: InspectionPorts): Inspections {
   const { mirror, active } = ports;
   const orders = new Map<number, InspectRequest>();
-  const elsewhere = mirror === null ? null : new Elsewhere({ ...ports, mirror });
+  const elsewhere = mirror === null ? null : new Elsewhere({ ...ports, mirror, orders });
   return {
     inspect(order) {
       orders.set(order.id, order);
@@ -78,13 +78,14 @@ interface Replayed extends ReplayedConversation {
 
 interface ElsewherePorts extends InspectionPorts {
   readonly mirror: NonNullable<InspectionPorts["mirror"]>;
+  /** Of the readers that there are. */
+  readonly orders: ReadonlyMap<number, InspectRequest>;
 }
 
 class Elsewhere {
   readonly #ports: ElsewherePorts;
   readonly #inspection: HostInspection;
   readonly #configs;
-  readonly #orders = new Map<number, InspectRequest>();
   readonly #shown = new Map<number, Replayed>();
   /** One thing after the other. */
   #last: Promise<void> = Promise.resolve();
@@ -98,14 +99,12 @@ class Elsewhere {
   }
 
   begin(order: InspectRequest): void {
-    this.#orders.set(order.id, order);
     this.#inspection.begin(order, this.#slots());
     const convs = order.conv === null ? this.#ports.mirror.overview().open : [order.conv];
     this.changed(convs);
   }
 
   stop(reader: number): void {
-    this.#orders.delete(reader);
     this.#inspection.stop(reader);
     this.changed([...this.#shown.keys()]);
   }
@@ -126,8 +125,8 @@ class Elsewhere {
   }
 
   async #follow(conv: number): Promise<void> {
-    const { mirror, active } = this.#ports;
-    const isWanted = [...this.#orders.values()].some((order) => concerns(order, conv));
+    const { mirror, active, orders } = this.#ports;
+    const isWanted = [...orders.values()].some((order) => concerns(order, conv));
     const row = isWanted && !active.has(conv) ? await mirror.conversation(conv) : null;
     if (row === null) return this.#end(conv);
     const from = this.#shown.get(conv)?.seq ?? row.recordSeq;
