@@ -10,6 +10,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { Millis } from "../../domain/message.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Digest, KeptRow } from "../../domain/ports/index.ts";
+import { batchesOf } from "./calls/batches.ts";
 import { answerOf, ingressCaller, RefusedCall } from "./calls/ingress-call.ts";
 import type { Filled } from "./shared/filling.ts";
 import { conversationService, type Fill, fillingSchema, rowsSchema } from "./wire.ts";
@@ -48,7 +49,7 @@ export async function fillConversation(
     if (hashOfRows(digest, there) === wanted) return "same";
     if (!answerOf(fillingSchema, await call("filling"), path)) return "other";
   }
-  const batches = batchesOf(rows, unitsMax);
+  const batches = batchesOf(rows, unitsIn, unitsMax);
   for (const [place, batch] of batches.entries()) {
     const whole = place === batches.length - 1;
     const part: Fill = { place, rows: [...batch] as Fill["rows"], whole, dueAt };
@@ -84,17 +85,4 @@ export function hashOfRows(digest: Digest, rows: readonly KeptRow[]): string {
   return digest(JSON.stringify(tables));
 }
 
-function batchesOf(rows: readonly KeptRow[], unitsMax: number): readonly (readonly KeptRow[])[] {
-  const batches: KeptRow[][] = [];
-  let units = Number.POSITIVE_INFINITY;
-  for (const row of rows) {
-    const more = JSON.stringify(row).length;
-    if (units + more > unitsMax) {
-      batches.push([]);
-      units = 0;
-    }
-    batches.at(-1)?.push(row);
-    units += more;
-  }
-  return batches;
-}
+const unitsIn = (row: KeptRow): number => JSON.stringify(row).length;

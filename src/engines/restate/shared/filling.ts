@@ -7,6 +7,7 @@
 import { EarshotError } from "../../../domain/errors.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type { Digest } from "../../../domain/ports/index.ts";
+import { batchesOf } from "../calls/batches.ts";
 import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
 import { accountKey } from "./shared-rows.ts";
 import { answerSchema, cursorService, cursorsSchema, rowsKey } from "./wire.ts";
@@ -34,7 +35,8 @@ async function fill(digest: Digest, { name, read, add }: Place, wanted: Values):
   if (Object.entries(there).some(([row, value]) => wanted[row] !== value)) return "other";
   const missing = Object.entries(wanted).filter(([row]) => there[row] === undefined);
   if (missing.length === 0) return "same";
-  for (const batch of batchesOf(missing)) await add(Object.fromEntries(batch));
+  for (const batch of batchesOf(missing, unitsIn, engineLimits.fillUnitsMax))
+    await add(Object.fromEntries(batch));
   if (hashOf(digest, await read()) === hashOf(digest, wanted)) return "filled";
   throw new EarshotError(
     "EAR_STORE_FAILED",
@@ -94,17 +96,4 @@ export function fillCursors(
 const hashOf = (digest: Digest, rows: Values): string =>
   digest(JSON.stringify(Object.entries(rows).sort(([a], [b]) => (a < b ? -1 : 1))));
 
-function batchesOf(rows: readonly [string, string][]): readonly (readonly [string, string][])[] {
-  const batches: [string, string][][] = [];
-  let units = Number.POSITIVE_INFINITY;
-  for (const row of rows) {
-    const more = row[0].length + row[1].length;
-    if (units + more > engineLimits.fillUnitsMax) {
-      batches.push([]);
-      units = 0;
-    }
-    batches.at(-1)?.push(row);
-    units += more;
-  }
-  return batches;
-}
+const unitsIn = ([name, value]: readonly [string, string]): number => name.length + value.length;
