@@ -112,9 +112,9 @@ export function activate(
   /** How much it took first; null: nothing yet. */
   let first: number | null = null;
   let failure: unknown = null;
-  /** Those that wait for rows to be stored, and those whose rows are being stored. */
+  /** Those that wait for rows to be stored, and those whose rows are being stored; null: none are. */
   let waiting: { readonly done: () => void; readonly failed: (error: unknown) => void }[] = [];
-  let storing: typeof waiting = [];
+  let storing: typeof waiting | null = null;
   let rested: Pick<Work, "dueAt" | "pruneAt"> | null = null;
   let look: (() => void) | null = null;
   /** Rows that have changed since the last `next`, by table and name. */
@@ -134,8 +134,13 @@ export function activate(
   const sync = () =>
     new Promise<void>((done, failed) => {
       if (isOver) return failed(over());
-      waiting.push({ done, failed });
-      look?.();
+      noteChanges();
+      // A piece of work costs a trip to Restate: none is made of what is stored, or being stored.
+      if (changed.size > 0) {
+        waiting.push({ done, failed });
+        look?.();
+      } else if (storing === null) done();
+      else storing.push({ done, failed });
     });
   const store: Store = Object.create(kept, {
     commit: {
@@ -226,7 +231,7 @@ export function activate(
 
   async function isQuiet(): Promise<boolean> {
     const { turns, outbox } = runtime.status();
-    const here = underWay + waiting.length + storing.length;
+    const here = underWay + waiting.length + (storing?.length ?? 0);
     if (turns.running + turns.waiting + here > 0) return false;
     if ((outbox.pending ?? 0) + (outbox.sending ?? 0) + (outbox.waiting ?? 0) > 0) return false;
     const next = await dueAt();
@@ -267,7 +272,8 @@ export function activate(
     // A stop that waits for what is under way would wait for ever without its clock; it stores nothing any more.
     if (!isDraining) own.end();
     look?.();
-    for (const { failed } of [...waiting.splice(0), ...storing.splice(0)]) failed(over());
+    for (const { failed } of [...waiting.splice(0), ...(storing ?? [])]) failed(over());
+    storing = null;
     await started;
     await runtime.stop();
     own.end();
@@ -303,12 +309,15 @@ export function activate(
           }
           if (rested === null) return;
           look = null;
+          storing = [];
           resolve({ changes: takeChanges(), rests: true, heard, ...rested });
         };
         look();
       }),
     stored() {
-      for (const { done } of storing.splice(0)) done();
+      const stored = storing ?? [];
+      storing = null;
+      for (const { done } of stored) done();
       return changed.size === 0;
     },
     async drain(ms) {
