@@ -91,6 +91,9 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       checkpointer.start();
       parts.media.start();
     }
+    // The store reads what no record covers when it is first asked: now, before a message needs it, and
+    // not while the hosts started. Each later call gives the same error.
+    store.lowWater().catch(() => undefined);
   }
 
   /**

@@ -132,10 +132,12 @@ export const sql = {
   unapplied: `${event}WHERE j.seq > ? AND j.seq <= ? AND a.seq IS NULL AND j.conv <> 0 ORDER BY j.seq`,
   eventsOfSlice: `${event}WHERE j.seq > ? AND j.seq <= ? AND j.conv = ? ORDER BY j.seq`,
   messagesOfSlice: `${event}WHERE j.seq > ? AND j.seq <= ? AND j.mid = ? ORDER BY j.seq`,
+  // Two texts for a slice: an object for each row would cost more than to find it.
   uncovered:
-    "SELECT j.seq AS seq, j.conv AS conv, coalesce(c.record_seq, 0) AS recordSeq FROM journal j " +
-    "LEFT JOIN conversation c ON c.conv = j.conv WHERE j.seq > ? AND j.seq <= ? AND j.conv <> 0 " +
-    "ORDER BY j.seq",
+    "SELECT group_concat(conv) AS convs, group_concat(seq) AS seqs FROM (" +
+    "SELECT j.conv AS conv, j.seq AS seq FROM journal j " +
+    "LEFT JOIN conversation c ON c.conv = j.conv WHERE j.seq > ? AND j.seq <= ? " +
+    "AND j.conv <> 0 AND j.seq > coalesce(c.record_seq, 0) ORDER BY j.seq)",
   lastSeq: "SELECT coalesce(max(seq), 0) AS seq FROM journal",
   firstSeq: "SELECT coalesce(min(seq), 0) AS seq FROM journal",
   nextSeq: "SELECT min(seq) AS seq FROM journal WHERE seq > ?",

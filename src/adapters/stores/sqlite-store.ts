@@ -38,6 +38,7 @@ import { durablePragmas, sql, temporaryPragmas } from "./sqlite-schema.ts";
 import { sessionReads } from "./sqlite-sessions.ts";
 import { exactly } from "./sqlite-text.ts";
 import { createWriter, type Transactions } from "./sqlite-writer.ts";
+import { createTailScan, type UncoveredRows } from "./tail-scan.ts";
 import { createTails } from "./unsnapshotted-events.ts";
 import { createWalSync, type WalSync } from "./wal-sync.ts";
 
@@ -206,33 +207,6 @@ export function createStore(database: Database, kind: StoreKind): Store {
   const reached = new Map<number, number>();
   const bootSeq = number(sql.lastSeq);
   let closed = false;
-  const ready = rebuildTails();
-  // A failing scan rejects for its callers; there may be none yet.
-  ready.catch(() => undefined);
-
-  async function rebuildTails(): Promise<void> {
-    const checked = Number((await one<{ value: string }>(sql.meta, "sweptSeq"))?.value ?? 0);
-    const older = new Map<number, number[]>();
-    for (let from = next(checked); from < bootSeq && !closed; from = next(from + sliceRows)) {
-      const to = Math.min(from + sliceRows, bootSeq);
-      const rows = await all<{ seq: number; conv: number; recordSeq: number }>(
-        sql.uncovered,
-        from,
-        to,
-      );
-      for (const { seq, conv, recordSeq } of rows) {
-        if (seq <= recordSeq) continue;
-        const list = older.get(conv);
-        if (list === undefined) older.set(conv, [seq]);
-        else list.push(seq);
-      }
-      await setImmediate();
-    }
-    for (const [conv, seqs] of older) tails.pushOlder(conv, seqs);
-    for (const [conv, recordSeq] of writer.covered) tails.cover(conv, recordSeq);
-    writer.scanned();
-  }
-
   const count = createConversationCount((after, rows) => {
     // SQLite has no infinities among its integers.
     const from = Math.max(after, Number.MIN_SAFE_INTEGER);
@@ -240,6 +214,20 @@ export function createStore(database: Database, kind: StoreKind): Store {
   });
   const memory = { tails, unrecorded, recent, onCreated: count.created };
   const writer = createWriter(database, use, memory, kind);
+  const scan = createTailScan({
+    tails,
+    uncovered: (from, to) => reading(() => use(sql.uncovered).get(from, to) as UncoveredRows),
+    next,
+    checked: () => {
+      const row = reading(() => use(sql.meta).get("sweptSeq") as { value: string } | undefined);
+      return Number(row?.value ?? 0);
+    },
+    last: bootSeq,
+    covered: writer.covered,
+    onEnd: writer.scanned,
+    isClosed: () => closed,
+    yields: kind.yields,
+  });
   const wal = kind.wal?.(database) ?? null;
   const sync = async () => {
     try {
@@ -293,7 +281,7 @@ export function createStore(database: Database, kind: StoreKind): Store {
       return row;
     },
     async conversations({ after = -1, limit }) {
-      await ready;
+      await scan.done();
       const rows = await all<Summed<ConversationRow>>(sql.conversations, after, limit);
       return rows.map((found) => {
         const row = checkedConversation(found, damaged);
@@ -304,7 +292,7 @@ export function createStore(database: Database, kind: StoreKind): Store {
     conversationCount: count.read,
     async tail(conv, after, before = Number.POSITIVE_INFINITY) {
       if (unrecorded.has(conv)) return byNumber(tails.between(conv, after, before));
-      await ready;
+      await scan.done();
       const recordSeq = reached.get(conv) ?? (await conversationRow(conv))?.recordSeq ?? 0;
       if (after >= recordSeq) return byNumber(tails.between(conv, after, before));
       return sliced(sql.eventsOfSlice, after, conv, before);
@@ -317,11 +305,11 @@ export function createStore(database: Database, kind: StoreKind): Store {
     eventsByMessage: (messageId, after = 0) => sliced(sql.messagesOfSlice, after, messageId),
     dirtySize: () => tails.size,
     async dirty(limit) {
-      await ready;
+      await scan.done();
       return tails.dirty(limit);
     },
     async lowWater() {
-      await ready;
+      await scan.done();
       return tails.lowWater(number(sql.lastSeq));
     },
     async lastSeq() {
@@ -366,14 +354,14 @@ export function createStore(database: Database, kind: StoreKind): Store {
       return (await one<{ value: string }>(sql.meta, name))?.value ?? null;
     },
     async prune(before, limit) {
-      await ready;
+      await scan.done();
       const lowWater = tails.lowWater(number(sql.lastSeq));
       return writer.prune(before, limit, lowWater);
     },
     async close() {
       if (closed) return;
       closed = true;
-      await ready.catch(() => undefined);
+      await scan.ended();
       try {
         await wal?.close();
       } finally {

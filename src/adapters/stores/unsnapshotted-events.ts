@@ -12,8 +12,10 @@
 export interface UnsnapshottedEvents {
   /** A new event of the conversation; numbers must grow. */
   push(conv: number, seq: number): void;
-  /** Events found by the scan at start: older than all others. */
-  pushOlder(conv: number, seqs: readonly number[]): void;
+  /** An event found by the scan of older ones; its numbers grow, too. Not seen before `joinOlder`. */
+  pushOlder(conv: number, seq: number): void;
+  /** The scan has ended: what it found comes before all others. */
+  joinOlder(): void;
   /** The record now covers everything up to `recordSeq`. */
   cover(conv: number, recordSeq: number): void;
   has(conv: number): boolean;
@@ -95,7 +97,9 @@ class Chains {
 
 export function createTails(): UnsnapshottedEvents {
   /** Conversations, to the place of their newest event. */
-  const newest = new Map<number, number>();
+  let newest = new Map<number, number>();
+  /** The same of what the scan has found so far. */
+  let older = new Map<number, number>();
   let chains = new Chains();
 
   const first = (place: number): number => {
@@ -118,12 +122,16 @@ export function createTails(): UnsnapshottedEvents {
     push(conv, seq) {
       newest.set(conv, chains.add(seq, newest.get(conv) ?? none));
     },
-    pushOlder(conv, seqs) {
-      let older = none;
-      for (const seq of seqs) older = chains.add(seq, older);
-      const place = newest.get(conv);
-      if (place !== undefined) chains.prepend(older, place);
-      else if (older !== none) newest.set(conv, older);
+    pushOlder(conv, seq) {
+      older.set(conv, chains.add(seq, older.get(conv) ?? none));
+    },
+    joinOlder() {
+      for (const [conv, place] of newest) {
+        const before = older.get(conv);
+        if (before !== undefined) chains.prepend(before, place);
+        older.set(conv, place);
+      }
+      [newest, older] = [older, new Map()];
     },
     cover(conv, recordSeq) {
       const last = newest.get(conv);
@@ -140,7 +148,7 @@ export function createTails(): UnsnapshottedEvents {
       if (kept === none) {
         chains.free(last);
         // What a rush needed is given back when it is over.
-        if (newest.size === 0) chains = new Chains();
+        if (newest.size + older.size === 0) chains = new Chains();
         return;
       }
       chains.cut(kept);

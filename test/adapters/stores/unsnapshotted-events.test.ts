@@ -22,11 +22,13 @@ property([actions, fc.integer({ min: 0, max: 40 })])(
     const older = [0, 1, 2].map((conv) => [conv, [conv + 1, conv + 4]] as const);
     let last = 10;
     for (const [index, [what, conv, back]] of story.entries()) {
-      if (index === scannedAt)
+      if (index === scannedAt) {
         for (const [of, seqs] of older) {
-          tails.pushOlder(of, seqs);
+          for (const seq of seqs) tails.pushOlder(of, seq);
           model.set(of, [...seqs, ...(model.get(of) ?? [])]);
         }
+        tails.joinOlder();
+      }
       if (what === "push") {
         last += 1;
         tails.push(conv, last);
