@@ -90,9 +90,7 @@ export class NodesWorld {
     if (alive(one)) return;
     const folder = join(this.#folder, String(node));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const { ingress, admin } = this.#server;
-    const nodes = `http://127.0.0.1:${this.#balancer.port}`;
-    const engine = { kind: "restate", ingress, admin, port: one.port, nodes };
+    const engine = this.engine(one.port);
     const program = this.#programs[node % this.#programs.length] as Program;
     const { file, execArgv = [] } = program;
     const started = fork(file, [folder], {
@@ -116,6 +114,13 @@ export class NodesWorld {
         else this.#hear(node, started, message);
       });
     });
+  }
+
+  /** The section of the config of a node at a port. Conversations are active on the nodes of this world only. */
+  engine(port: number): Record<string, unknown> {
+    const { ingress, admin } = this.#server;
+    const nodes = `http://127.0.0.1:${this.#balancer.port}`;
+    return { kind: "restate", ingress, admin, port, nodes };
   }
 
   /** Starts the nodes that have ended; resolves to how many there were. */
