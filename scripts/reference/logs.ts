@@ -135,7 +135,15 @@ export const logTable: readonly LogEvent[] = [
     ["order.failed", "What an operator ordered of a conversation was refused: key, error."],
     [
       "shared.unreachable",
-      "What other nodes change of who may speak, or of the schedule, cannot be read, once until it can be again: object, error.",
+      "What other nodes change of who may speak, of the schedule, or of what accounts could not recover, cannot be read, once until it can be again: object, error.",
+    ],
+    [
+      "shared.unstored",
+      "What an account could not recover cannot be given to the other nodes, once until it can be; it is tried again: object, error.",
+    ],
+    [
+      "shared.unreadable",
+      "What another node reports is not understood, and is not shown: object, id, error.",
     ],
     [
       "mirror.unreachable",

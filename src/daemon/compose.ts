@@ -337,6 +337,7 @@ function connectionsOf(
     onChange: (channel, account) => runtime().connectionChanged(channel, account),
     leases: engine?.connections?.leases,
     outlets: engine?.connections?.outlets,
+    gaps: engine?.gaps,
   });
   return {
     ...connections,

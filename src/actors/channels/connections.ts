@@ -29,7 +29,7 @@ import type { IngestOptions, OutboundDirectory } from "../protocol/runtime.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { ConnectionStatus } from "./account-connection.ts";
 import { type AccountRun, runAccount } from "./account-connection.ts";
-import { createGaps, type Gaps } from "./gaps.ts";
+import { createGaps, type Gaps, type SharedGaps } from "./gaps.ts";
 import { createMembershipCache } from "./membership-cache.ts";
 
 /** The part of the config that connections read. */
@@ -63,6 +63,8 @@ export interface ConnectionsOptions {
   readonly leases?: ConnectionLeases | undefined;
   /** Where several nodes run the accounts: calls of a connection of another. @default they are not carried */
   readonly outlets?: Outlets | undefined;
+  /** Where several nodes run the accounts: what any of them could not recover. @default known here only */
+  readonly gaps?: SharedGaps | undefined;
   readonly events: Pick<RuntimeEvents, "emit">;
   /** An account connected or disconnected: waiting sends may start. */
   readonly onChange: (channel: string, account: string) => void;
@@ -117,7 +119,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const runs = new Map<string, AccountRun>();
   /** Author ids of earshot's own accounts, by channel and account. */
   const ownAuthors = new Map<string, Author>();
-  const gaps = createGaps(clock);
+  const gaps = createGaps(clock, options.gaps);
   let config = options.config;
   let changing: Promise<void> = Promise.resolve();
   let stopped = false;

@@ -6,6 +6,7 @@
  */
 
 import { hostname } from "node:os";
+import type { SharedGaps } from "../../actors/channels/gaps.ts";
 import type { NodeSlots } from "../../actors/protocol/conversation-summary.ts";
 import { conversationOf, type Forward } from "../../actors/protocol/event-codec.ts";
 import type { Runtime, RuntimePorts } from "../../actors/protocol/runtime.ts";
@@ -42,6 +43,7 @@ import { openNode, type RestateNode } from "../../engines/restate/node.ts";
 import { createNodeNumbers } from "../../engines/restate/numbers/node-numbers.ts";
 import { createOrders, type Orders } from "../../engines/restate/orders.ts";
 import { keepRegistered, registerNodes } from "../../engines/restate/registration.ts";
+import { createNodeGaps } from "../../engines/restate/shared/gaps.ts";
 import { createNodeSchedules } from "../../engines/restate/shared/schedules.ts";
 import { createSharedRows } from "../../engines/restate/shared/shared-rows.ts";
 import { createVerdicts } from "../../engines/restate/verdicts.ts";
@@ -108,6 +110,8 @@ export interface Engine {
   readonly all: AllNodes | null;
   /** Connections that may exist once only. Null: this is the only node. */
   readonly connections: Pick<SharedConnections, "leases" | "outlets"> | null;
+  /** What accounts of any node could not recover. */
+  readonly gaps: SharedGaps;
   /** Names of the nodes that are known to run; empty where this is the only one. */
   nodes(): readonly string[];
   /** The server, the nodes and who has which connection, to be shown. */
@@ -163,6 +167,7 @@ function restateEngine(ports: EnginePorts): Engine {
   const nameOf = (own: number) => `${hostname()}:${own}`;
   const leases = connections?.leases ?? null;
   const schedules = createNodeSchedules({ clock, log, call, leases });
+  const gaps = createNodeGaps({ clock, log, call });
   /** The runtimes of active conversations, by their numbers. */
   const active = new Map<number, Runtime>();
   const { mirror } = ports;
@@ -303,6 +308,7 @@ function restateEngine(ports: EnginePorts): Engine {
       await schedules.load(await scheduleRowsOf(store, config()));
       await front();
       shared.start();
+      gaps.start();
       schedules.start();
       open();
       void waker.wake(wokenKeys(config()));
@@ -322,6 +328,7 @@ function restateEngine(ports: EnginePorts): Engine {
     questions,
     all: mirror === null ? null : createAllNodes({ clock, mirror, config, active: () => active }),
     connections,
+    gaps,
     nodes: () => connections?.nodes() ?? [],
     status: () =>
       engineStatus({
@@ -341,7 +348,7 @@ function restateEngine(ports: EnginePorts): Engine {
     },
     async leave() {
       ending.abort();
-      await connections?.stop();
+      await Promise.all([connections?.stop(), gaps.stop()]);
       await server.stop();
       await node?.close();
       await rows.stop();

@@ -22,7 +22,7 @@ import { outletObject } from "./outlet/object.ts";
 import { provideResolvers } from "./polyfill.ts";
 import { type Serves, servedBy } from "./registration.ts";
 import { cursorObject, rowsObject } from "./shared/objects.ts";
-import { accessService, scheduleService } from "./shared/wire.ts";
+import { accessService, gapService, scheduleService } from "./shared/wire.ts";
 
 export interface NodeOptions extends ActivationPorts {
   /** Gets what the SDK has to say of calls, such as why one is made again. */
@@ -118,6 +118,7 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
     fileObject(sdk),
     rowsObject(sdk, accessService),
     rowsObject(sdk, scheduleService),
+    rowsObject(sdk, gapService),
     cursorObject(sdk),
   ];
   const handler = sdk.createEndpointHandler({

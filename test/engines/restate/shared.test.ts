@@ -3,16 +3,16 @@
  * change the same at once one is refused.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSystemClock } from "../../../src/adapters/system/clock.ts";
-import { ingressCaller } from "../../../src/engines/restate/calls/ingress-call.ts";
-import type { RestateNode } from "../../../src/engines/restate/node.ts";
-import { registerNodes } from "../../../src/engines/restate/registration.ts";
+import { createSystemClock } from "../../../../src/adapters/system/clock.ts";
+import { ingressCaller } from "../../../../src/engines/restate/calls/ingress-call.ts";
+import type { RestateNode } from "../../../../src/engines/restate/node.ts";
+import { registerNodes } from "../../../../src/engines/restate/registration.ts";
 import {
   createSharedRows,
   type SharedRows,
-} from "../../../src/engines/restate/shared/shared-rows.ts";
-import { openTestNode } from "../../support/restate/node.ts";
-import { haveRestate, type RestateServer, startRestate } from "../../support/restate/server.ts";
+} from "../../../../src/engines/restate/shared/shared-rows.ts";
+import { openTestNode } from "../../../support/restate/node.ts";
+import { haveRestate, type RestateServer, startRestate } from "../../../support/restate/server.ts";
 
 const access = (name: string, body: string | null) => ({ kind: "access", name, body }) as const;
 

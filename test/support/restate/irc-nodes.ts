@@ -12,6 +12,7 @@ import { decodeEvent } from "../../../src/actors/protocol/event-codec.ts";
 import { sourceOf, withoutFormatting } from "../../../src/adapters/channels/irc/wire.ts";
 import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import type { EngineStatus } from "../../../src/daemon/api-types/engine.ts";
+import type { Need, NeedsAnswer } from "../../../src/daemon/api-types/needs.ts";
 import type { KeptRow, Store } from "../../../src/domain/ports/index.ts";
 import { conversationService } from "../../../src/engines/restate/wire.ts";
 import { violations } from "../../crash/check.ts";
@@ -26,6 +27,8 @@ import { isRunning, startProcess } from "./daemon-process.ts";
 import { type RestateServer, startRestate } from "./server.ts";
 
 export const rooms = ["#tea0", "#tea1", "#tea2"] as const;
+/** The account is there, too. Nobody asks in it, and what is said while nobody is connected cannot be read back. */
+export const forgetful = "#cellar";
 const nick = "scout";
 const agent = `
 export default async function* (turn) {
@@ -94,6 +97,7 @@ export class IrcNodes {
       await ann.ask(`MODE ${room} +H 100:1d`);
       await bob.join(room);
     }
+    await ann.join(forgetful);
     const [restate, balancer] = await Promise.all([
       startRestate(),
       openBalancer(nodes.map(({ port }) => port)),
@@ -112,7 +116,7 @@ export class IrcNodes {
       port: this.#ircd.port,
       tls: false,
       nick,
-      join: [...rooms],
+      join: [...rooms, forgetful],
       lineIntervalMs: 0,
     };
     const { ingress, admin } = this.#restate;
@@ -136,22 +140,35 @@ export class IrcNodes {
     return startProcess(node, this);
   }
 
-  async shown(node: Node): Promise<Shown> {
+  /** What a node's API answers. */
+  async #ask<Answer>(node: Node, path: string, method = "GET"): Promise<Answer> {
     const token = readFileSync(join(node.folder, "token"), "utf8").trim();
     const headers = { authorization: `Bearer ${token}` };
-    const answer = await fetch(`http://127.0.0.1:${node.api}/api/channels`, { headers });
-    const { channels } = (await answer.json()) as {
+    const answer = await fetch(`http://127.0.0.1:${node.api}/api/${path}`, { method, headers });
+    return (await answer.json()) as Answer;
+  }
+
+  async shown(node: Node): Promise<Shown> {
+    const { channels } = await this.#ask<{
       channels: readonly { id: string; accounts: readonly Shown[] }[];
-    };
+    }>(node, "channels");
     return channels.find(({ id }) => id === "irc")?.accounts[0] as Shown;
   }
 
   /** What a node shows of the engine. */
   async engine(node: Node): Promise<EngineStatus> {
-    const token = readFileSync(join(node.folder, "token"), "utf8").trim();
-    const headers = { authorization: `Bearer ${token}` };
-    const answer = await fetch(`http://127.0.0.1:${node.api}/api/status`, { headers });
-    return ((await answer.json()) as { readonly engine: EngineStatus }).engine;
+    return (await this.#ask<{ readonly engine: EngineStatus }>(node, "status")).engine;
+  }
+
+  /** What a node says that the account could not recover. */
+  async gaps(node: Node): Promise<readonly Extract<Need, { kind: "gap" }>[]> {
+    const { needs } = await this.#ask<NeedsAnswer>(node, "needs");
+    return needs.filter((need) => need.kind === "gap");
+  }
+
+  /** A person has seen one, on a node. */
+  async see(node: Node, id: string): Promise<void> {
+    await this.#ask(node, `needs/${encodeURIComponent(id)}/seen`, "POST");
   }
 
   /** What a command prints on the machine of a node. */

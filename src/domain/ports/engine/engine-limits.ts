@@ -59,6 +59,10 @@ export const engineLimits = {
   decisionLookMs: 30,
   /** How often a node looks for what others have changed of who may speak. */
   sharedLookMs: 1_000,
+  /** The same for what accounts could not recover, which is for people. */
+  gapLookMs: 5_000,
+  /** How soon a report of it is stored again that could not be, and how long a node that stops waits for the last. */
+  gapAgainMs: 1_000,
   /** The newest such changes; a node that has missed more reads everything again. */
   changesMax: 256,
   /** How often an active conversation is looked at: does it rest? */

@@ -1,8 +1,8 @@
 /**
  * What all nodes share besides conversations
  * ==========================================
- * `access` has the rows of the access store, `schedules` the entries that are said at set times. A change is refused
- * when one of its rows was changed by another node meanwhile, so that a code is used once. `cursors` has how far each
+ * `access` has the rows of the access store, `schedules` the entries that are said at set times, `gaps` what accounts
+ * could not recover. A change is refused when one of its rows was changed by another node meanwhile, so that a code is used once. `cursors` has how far each
  * account has read its platform.
  */
 import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
@@ -22,7 +22,7 @@ interface Change extends SharedRow {
 }
 type Rows = Readonly<Record<string, string>>;
 
-/** Rows under one key, as `accessService` and `scheduleService` have them. */
+/** Rows under one key, as `accessService`, `scheduleService` and `gapService` have them. */
 export function rowsObject(sdk: Sdk, name: string) {
   async function read(ctx: ObjectContext | ObjectSharedContext) {
     return {

@@ -1,8 +1,9 @@
 /**
  * Rows that all nodes share, on a node
  * ====================================
- * Stores what this node changes before anything rests on it, and looks every second for what others have changed.
+ * Stores what this node changes before anything rests on it, and looks every few seconds for what others have changed.
  */
+import type { Millis } from "../../../domain/message.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type { Clock, Log } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
@@ -15,6 +16,8 @@ export interface SharedTablePorts {
   readonly call: IngressCall;
   /** The object that has the rows. */
   readonly service: string;
+  /** How often it looks for what others have changed, ms. @default engineLimits.sharedLookMs */
+  readonly lookMs?: Millis;
   /** Another node has changed these rows. */
   readonly onChanged: (rows: readonly SharedRow[]) => void;
 }
@@ -41,7 +44,7 @@ export interface SharedTable {
 }
 
 export function createSharedTable(ports: SharedTablePorts): SharedTable {
-  const { clock, log, call, service, onChanged } = ports;
+  const { clock, log, call, service, onChanged, lookMs = engineLimits.sharedLookMs } = ports;
   let known = 0;
   /** Names of the rows that there are. */
   const names = new Set<string>();
@@ -89,7 +92,7 @@ export function createSharedTable(ports: SharedTablePorts): SharedTable {
 
   async function look(): Promise<void> {
     while (!stop.signal.aborted) {
-      await pauseFor(clock, engineLimits.sharedLookMs, stop.signal);
+      await pauseFor(clock, lookMs, stop.signal);
       if (stop.signal.aborted) return;
       try {
         await refresh();

@@ -1,10 +1,11 @@
-/** The calls of the virtual objects `access`, `schedules` (one key each) and `cursors` (a key for each account). */
+/** The calls of the virtual objects `access`, `schedules`, `gaps` (one key each) and `cursors` (a key for each account). */
 import { z } from "zod";
 import { limits } from "../../../domain/limits.ts";
 
 export const accessService = "access";
 export const scheduleService = "schedules";
-/** The only key of both. */
+export const gapService = "gaps";
+/** The only key of each. */
 export const rowsKey = "all";
 export const cursorService = "cursors";
 

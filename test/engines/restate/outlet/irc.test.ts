@@ -7,7 +7,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missingPackages } from "../../../support/irc/ircd.ts";
-import { IrcNodes } from "../../../support/restate/irc-nodes.ts";
+import { forgetful, IrcNodes } from "../../../support/restate/irc-nodes.ts";
 import { haveRestate } from "../../../support/restate/server.ts";
 import { rounds } from "../../../support/rounds.ts";
 
@@ -105,6 +105,23 @@ describe.skipIf(!isPossible)("an account that may connect once, on three nodes",
       expect(shown?.epoch).toBeGreaterThan(0);
       await world.start(holder);
     }
+  });
+
+  test("what nobody heard meanwhile each node says, though the one that found it out is gone, until it was seen", async () => {
+    type Node = IrcNodes["nodes"][number];
+    const ids = async (node: Node) => (await world.gaps(node)).map(({ id }) => id).sort();
+    const [first, second, ...rest] = world.nodes as [Node, Node, ...Node[]];
+    await soon(async () => (await world.gaps(first)).length).toBeGreaterThan(0);
+    const found = await world.gaps(first);
+    for (const { rooms, from, to } of found) {
+      expect(rooms).toEqual([forgetful]);
+      expect(to).toBeGreaterThan(from);
+    }
+    for (const node of [second, ...rest]) await soon(() => ids(node)).toEqual(await ids(first));
+    const channels = await world.run(second, "channels");
+    expect(channels).toContain("irc/default: messages may be lost from");
+    for (const { id } of found) await world.see(second, id);
+    for (const node of world.nodes) await soon(() => ids(node)).toEqual([]);
   });
 
   test("one that stands still: another one answers, and it sends nothing when it goes on", async () => {
