@@ -17,7 +17,6 @@ import { openKeptStore, openSqliteStore } from "../../../src/adapters/stores/sql
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { sha256 } from "../../../src/adapters/system/digest.ts";
 import type { KeptRow } from "../../../src/domain/ports/index.ts";
-import { scheduleSchema } from "../../../src/domain/schedule.ts";
 import { ingressCaller } from "../../../src/engines/restate/calls/ingress-call.ts";
 import { hashOfRows } from "../../../src/engines/restate/filling.ts";
 import { createInbox } from "../../../src/engines/restate/inbox.ts";
@@ -28,6 +27,8 @@ import { createSharedRows } from "../../../src/engines/restate/shared/shared-row
 import { builtMain } from "../../support/built/files.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { freePort } from "../../support/free-port.ts";
+import { IngressProxy } from "../../support/restate/ingress-proxy.ts";
+import { beside, cursor } from "../../support/restate/migrated.ts";
 import { openTalkingNode, openTestNode, type TalkingNode } from "../../support/restate/node.ts";
 import { askObject, called } from "../../support/restate/offers.ts";
 import { haveRestate, type RestateServer, startRestate } from "../../support/restate/server.ts";
@@ -45,6 +46,8 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
   const configFile = join(stateDir, "nodes.json5");
   let restate: RestateServer;
   let port: number;
+  /** Through which the command reaches it. */
+  let proxy: IngressProxy;
   let node: TalkingNode | null = null;
   let source: ReadonlyMap<string, WholeConversation>;
   let sharedRows: SharedSource;
@@ -84,12 +87,13 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
 
     restate = await startRestate();
     port = await freePort();
-    const { ingress, admin } = restate;
-    const engine = { kind: "restate", ingress, admin, port };
+    proxy = await IngressProxy.open(restate.ingress);
+    const engine = { kind: "restate", ingress: proxy.url, admin: restate.admin, port };
     writeFileSync(configFile, JSON.stringify({ engine, store: { path } }), { mode: 0o600 });
   });
   afterAll(async () => {
     await node?.close();
+    await proxy?.close();
     await restate?.stop();
   });
 
@@ -124,6 +128,62 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     askObject(restate.ingress, "conversation", key, "fill", input);
   const rowsIn = async (key: string) =>
     (await askObject(restate.ingress, "conversation", key, "rows")).body as readonly KeptRow[];
+
+  /**
+   * Runs it until it is about to store something, and ends it with SIGKILL then: the call is lost, or is made after its
+   * end, when nobody answers Restate, or is done and its answer lost. Resolves to what it was about to store.
+   */
+  async function cutOff(fate: "lost" | "made" | "done"): Promise<string> {
+    const run = migrate();
+    let where = "";
+    proxy.take = async ({ url, make }) => {
+      if (where !== "") return true;
+      const [, object = "", , handler = ""] = url.split("/");
+      if (!["change", "set", "fill"].includes(handler)) return false;
+      where = object;
+      // The next test begins with conversations that are not there.
+      const isShared = handler !== "fill";
+      if (isShared && fate === "done") await make();
+      run.child.kill("SIGKILL");
+      // It is answered once the next run has begun.
+      if (isShared && fate === "made") void run.ended.then(make);
+      return true;
+    };
+    const { code } = await run.ended;
+    proxy.take = async () => false;
+    expect(code).toBe(null);
+    return where;
+  }
+
+  test("ended with SIGKILL at each thing that nodes share: it is there once, as it was", async () => {
+    const cut: string[] = [];
+    const fates = ["lost", "done", "made", "done", "made"] as const;
+    while (cut.at(-1) !== "conversation")
+      cut.push(await cutOff(fates[cut.length % fates.length] ?? "done"));
+    expect(cut.slice(0, 3)).toEqual(["access", "access", "schedules"]);
+    expect(cut).toContain("cursors");
+    const reading = await openTestNode({ port });
+    const { ingress, admin } = restate;
+    await registerNodes(admin, `http://127.0.0.1:${port}`);
+    const { access, schedules, cursors } = sharedRows;
+    const sorted = (rows: readonly { readonly name: string }[]) =>
+      [...rows].sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const [object, rows] of [
+      ["access", access],
+      ["schedules", schedules],
+    ] as const) {
+      const { body } = await askObject(ingress, object, "all", "since", { known: 0 });
+      const stored = body as { readonly version: number; readonly rows: typeof rows };
+      expect(sorted(stored.rows)).toEqual(sorted(rows));
+      // Changed once.
+      expect(stored.version).toBe(1);
+    }
+    for (const { channel, account, values } of cursors) {
+      const { body } = await askObject(ingress, "cursors", `${channel}:${account}`, "all");
+      expect(body).toEqual(values);
+    }
+    await reading.close();
+  });
 
   test("an end with SIGKILL and a second run: every conversation is there, with the same hash", async () => {
     expect([...source.keys()]).toContain(keyOf("room-cut"));
@@ -266,25 +326,6 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     await reading.close();
   });
 });
-
-const cursor = (channel: string, account: string, identity: string) =>
-  ({ kind: "cursor", channel, account, identity }) as const;
-
-/** Where agents are woken, and what a daemon has beside its conversations: somebody was paired, a line is paused, two accounts have read. */
-async function beside(world: World): Promise<void> {
-  await world.say("Are you there?", { direct: true });
-  await world.pass(60_000);
-  await world.store.commit([
-    { kind: "access", name: "telegram:default:ann", body: JSON.stringify({ by: "operator" }) },
-    { ...cursor("telegram", "default", "updates"), value: "17" },
-    { ...cursor("matrix", "work", "sync"), value: "s42" },
-  ]);
-  const schedules = world.runtime.schedules();
-  const to = { channel: "telegram", chat: { id: "room-1", kind: "group" } };
-  const tea = { name: "tea", to, text: "Tea.", cron: "0 16 * * *" };
-  expect(await schedules.add(scheduleSchema.parse(tea))).toBe("added");
-  expect(await schedules.pause("tea", true)).toBe(true);
-}
 
 function hashesOf(all: ReadonlyMap<string, WholeConversation>) {
   return [...all.values()].map(({ rows }) => hashOfRows(sha256, rows));
