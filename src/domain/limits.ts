@@ -71,6 +71,8 @@ export const limits = {
   /** Events of an account that wait for the intake; then its connection is read no further. */
   waitingEventsMax: 500,
   rolesCountMax: 1_000,
+  /** An account that was halted on this node waits for its turn again when another one has been connected for so long. */
+  haltedAgainMs: 60_000,
   /** Reports of an account about what it could not recover: how many, how long, rooms of one. */
   gapsKeptMax: 20,
   gapKeptMsMax: 259_200_000,

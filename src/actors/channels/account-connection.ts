@@ -5,12 +5,14 @@
  * Where several nodes run the account, and its connection may exist once only, the gateway runs while this
  * node has the lease. The account is open all the time: what it can do must be known to plan an answer. While
  * another node has the lease, calls go there. A node on which the account is halted gives the lease back: what it
- * lacks (a key, a way to the platform) another one may have.
+ * lacks (a key, a way to the platform) another one may have. Once another one has been connected for a minute, the
+ * account works as such, and this node waits for its turn again; so each tries once, and none for ever.
  */
 import { setMaxListeners } from "node:events";
 import { createActor } from "xstate";
 import { accountFields } from "../../domain/config/daemon/channels.ts";
 import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
 import type { Millis, Route } from "../../domain/message.ts";
 import type {
   CarriedOutbound,
@@ -22,6 +24,7 @@ import type {
   ConnectionState,
   LeaseHolder,
   Outlets,
+  TimerHandle,
 } from "../../domain/ports/index.ts";
 import { pauseFor } from "../../domain/ports/pause.ts";
 import { late, within } from "../../domain/ports/within.ts";
@@ -115,13 +118,16 @@ export function runAccount(options: AccountOptions): AccountRun {
   let lease: LeaseFollower | null = null;
   let latest: OpenedAccount | null = null;
   let isLeaving = false;
-  /** Why it was halted here, until somebody retries; null: it was not. */
+  /** Why it was halted here, until it connects or somebody retries; null: it was not. */
   let halted: string | null = null;
+  /** Halted, and the lease is not wanted. */
+  let isOut = false;
+  let again: TimerHandle | null = null;
   let yielding: Promise<void> | null = null;
   /** Calls of the platform here. */
   const underWay = new Set<Promise<unknown>>();
   const holds = () => lease?.held() != null;
-  const isHeld = () => !isLeaving && halted === null && holds();
+  const isHeld = () => !isLeaving && !isOut && holds();
   const carried = createCarriedAccount({
     channel: definition.id,
     account: context.accountId,
@@ -152,7 +158,9 @@ export function runAccount(options: AccountOptions): AccountRun {
       const level = value === "halted" ? "error" : value === "backing-off" ? "warn" : "info";
       log(level, `connection.${value}`, detail === null ? {} : { detail });
       changed(status());
+      if (value === "live") halted = null;
       if (value === "halted" && lease?.held() != null) {
+        isOut = true;
         halted = detail ?? "it cannot work as it is configured";
         yielding = yieldTo(lease);
       }
@@ -201,6 +209,23 @@ export function runAccount(options: AccountOptions): AccountRun {
   const send = (type: `connection.${"connecting" | "elsewhere" | "halted"}`, detail?: string) =>
     actor.send({ type, at: clock.now(), ...(detail === undefined ? {} : { detail }) });
 
+  /** Wants the lease again once another node has been connected for a while. */
+  const awaitTurn = (isLiveThere: boolean): void => {
+    if (again !== null && isLiveThere && isOut) return;
+    if (again !== null) clock.clearTimer(again);
+    again = null;
+    if (isLiveThere && isOut && !isLeaving)
+      again = clock.setTimer(clock.now() + limits.haltedAgainMs, () => void wantAgain());
+  };
+  const wantAgain = async () => {
+    again = null;
+    await yielding;
+    if (!isOut || isLeaving || lease?.isLiveElsewhere() !== true) return;
+    lease = null;
+    isOut = false;
+    start();
+  };
+
   const start = (): void => {
     if (run.stopping.signal.aborted) run = prepare();
     if (leases === undefined || !run.isLeased || lease !== null) {
@@ -216,8 +241,9 @@ export function runAccount(options: AccountOptions): AccountRun {
       disconnect: () => end(run),
       elsewhere(why, author) {
         if (author !== null && author !== "") options.onAuthor(author);
+        awaitTurn(author !== null);
         if (halted === null) send("connection.elsewhere", why);
-        else if (author === null) send("connection.halted", halted);
+        else if (author === null && isOut) send("connection.halted", halted);
         else send("connection.elsewhere", `${why}; this node was halted: ${halted}`);
       },
     });
@@ -234,6 +260,7 @@ export function runAccount(options: AccountOptions): AccountRun {
   const handOver = async () => {
     if (lease === null) return;
     isLeaving = true;
+    awaitTurn(false);
     await yieldTo(lease);
   };
   const carriesElsewhere = () => lease?.isLiveElsewhere() === true && carrier() !== null;
@@ -260,8 +287,10 @@ export function runAccount(options: AccountOptions): AccountRun {
       await end(run);
       // It may have been stopped meanwhile.
       if (!isHalted()) return false;
-      if (halted !== null) lease = null;
+      if (isOut) lease = null;
+      isOut = false;
       halted = null;
+      awaitTurn(false);
       actor.send({ type: "connection.retried", at: clock.now() });
       start();
       return true;

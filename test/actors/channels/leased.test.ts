@@ -2,153 +2,12 @@
  * Accounts of which several nodes know, and whose connection may exist once only: a node connects while it has the
  * lease, and neither sends nor delivers without it.
  */
-import { describe, expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
-import { createConnections } from "../../../src/actors/channels/connections.ts";
-import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
-import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
+import { describe, expect, test } from "vitest";
 import { platformChannels } from "../../../src/adapters/channels/index.ts";
-import { parseConfig } from "../../../src/domain/config/index.ts";
-import {
-  type ChannelContext,
-  type ConnectionLeases,
-  defineChannel,
-  type LeaseListener,
-  type Outlets,
-  type SendRequest,
-} from "../../../src/domain/ports/index.ts";
-import { plainCapabilities } from "../../support/plain-capabilities.ts";
+import type { ChannelContext } from "../../../src/domain/ports/index.ts";
+import { rig, room } from "../../support/restate/leased-account.ts";
 
-const room = { chat: { id: "tea", kind: "group" }, thread: null } as const;
 const settle = () => new Promise((resolve) => setImmediate(resolve));
-
-/** `carries`: calls of an account that another node is connected with are made there. */
-function rig(carries = false) {
-  const clock = new SimulatedClock(1_000_000);
-  const happened: string[] = [];
-  const ingested: unknown[] = [];
-  const said: (string | null)[] = [];
-  const contexts: ChannelContext<unknown>[] = [];
-  let endNow: (() => void)[] = [];
-  let endsLate = false;
-  const channel = (id: string, connectsOnce?: () => boolean) =>
-    defineChannel({
-      id,
-      meta: { name: id, description: id },
-      capabilities: {
-        ...plainCapabilities,
-        membership: false,
-        mentions: "unknown",
-        replyAuthor: false,
-        botFlag: false,
-      },
-      textLimit: 500,
-      typingIntervalMs: 5_000,
-      accountSchema: z.looseObject({}),
-      local: false,
-      ...(connectsOnce !== undefined && { connectsOnce }),
-      open(context) {
-        contexts.push(context);
-        const place = contexts.length;
-        return {
-          async start(signal) {
-            happened.push(`${id} starts as ${place}`);
-            context.reportState("live");
-            await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-            if (endsLate) await new Promise<void>((resolve) => endNow.push(resolve));
-            happened.push(`${id} ends`);
-          },
-          outbound: {
-            sendText: async () => {
-              happened.push("sent");
-              return { messageIds: ["1"] };
-            },
-            replyText: async () => ({ messageIds: ["1"] }),
-          },
-          downloadMedia: async (file) => new Blob([`the file ${file}`]).stream(),
-        };
-      },
-    });
-  const listeners = new Map<string, LeaseListener>();
-  const leases: ConnectionLeases = {
-    want(channelId, account, listener) {
-      listeners.set(`${channelId}:${account}`, listener);
-      return {
-        live: (author) => void said.push(author),
-        giveBack: async () => void happened.push("given back"),
-      };
-    },
-  };
-  const outlets: Outlets = {
-    outbound: (_channel, account, like) => ({
-      ...like,
-      newAttempt: () => "attempt",
-      sendText: async () => {
-        happened.push(`carried for ${account}`);
-        return { messageIds: ["2"] };
-      },
-    }),
-    refreshMembers: ({ chat }) => void happened.push(`members of ${chat.id} there`),
-    serve({ lease, refreshMembers }) {
-      const { epoch } = lease.holder;
-      happened.push(`serves ${epoch}`);
-      refreshMembers({ channel: "socket", account: "default", ...room });
-      return {
-        stop: async () => {
-          happened.push(`stops to serve ${epoch}`);
-          await calls;
-        },
-      };
-    },
-  };
-  let calls: Promise<void> | null = null;
-  const definitions = [channel("socket"), channel("posted", () => false)];
-  const connections = createConnections({
-    definitions: new Map(definitions.map((one) => [one.id, one])),
-    config: parseConfig({
-      channels: { socket: { accounts: { default: {} } }, posted: { accounts: { default: {} } } },
-    }),
-    clock,
-    random: { next: () => 0.5 },
-    log: () => undefined,
-    ingest: async (...args) => void ingested.push(args),
-    loadCursor: async () => null,
-    leases,
-    outlets: carries ? outlets : undefined,
-    events: createRuntimeEvents(() => undefined, {}),
-    onChange: () => undefined,
-  });
-  onTestFinished(() => connections.stop());
-  void connections.start();
-  const lease = { isValid: true };
-  return {
-    connections,
-    happened,
-    ingested,
-    contexts,
-    listener: () => listeners.get("socket:default") as LeaseListener,
-    wanted: () => [...listeners.keys()],
-    said,
-    /** Calls of others that a node serves have not ended until this does. */
-    busy: (until: Promise<void> | null) => {
-      calls = until;
-    },
-    lease,
-    hold: (epoch: number) =>
-      (listeners.get("socket:default") as LeaseListener).onHeld({
-        holder: { node: "here", epoch, since: 5 },
-        isValid: () => lease.isValid,
-      }),
-    status: () => connections.states().find((one) => one.channel === "socket"),
-    endsLate: (is: boolean) => {
-      endsLate = is;
-      for (const end of endNow.splice(0)) end();
-      endNow = [];
-    },
-    send: async () =>
-      connections.directory.outbound("socket", "default")?.sendText({} as SendRequest),
-  };
-}
 
 describe("an account whose connection may exist once only", () => {
   test("connects while this node has its lease; one that is posted to connects on every node", async () => {
@@ -342,6 +201,62 @@ describe("an account that another node is connected with", () => {
     await settle();
     expect(status()).toMatchObject({ state: "live", holder: { epoch: 5 } });
     expect(happened.slice(before)).toEqual(["socket starts as 3", "serves 5"]);
+  });
+
+  test("a halted node waits for its turn again once another one has been connected for a minute", async () => {
+    const { clock, contexts, happened, hold, listener, status } = rig(true);
+    await settle();
+    hold(4);
+    await settle();
+    contexts[0]?.reportState("halted", "Cannot log in: token refused");
+    await settle();
+    const given = listener();
+    const pass = async (ms: number) => {
+      clock.advanceTo(clock.now() + ms);
+      await settle();
+    };
+    // Refused as well: nobody knows whether the account works at all.
+    given.onHolder(there, null);
+    await pass(600_000);
+    expect(listener()).toBe(given);
+    given.onHolder(there, "");
+    await pass(59_999);
+    given.onHolder(there, null);
+    given.onHolder(there, "");
+    await pass(59_999);
+    expect(listener()).toBe(given);
+    await pass(1);
+    expect(listener()).not.toBe(given);
+    listener().onHolder(there, "");
+    expect(status()).toMatchObject({
+      state: "elsewhere",
+      detail: "there has it; this node was halted: Cannot log in: token refused",
+    });
+    const before = happened.length;
+    hold(5);
+    await settle();
+    expect(status()).toMatchObject({ state: "live", detail: null });
+    expect(happened.slice(before)).toEqual(["socket starts as 3", "serves 5"]);
+    // Refused again: it gives it back again.
+    contexts.at(-1)?.reportState("halted", "Cannot log in: token refused");
+    await settle();
+    expect(happened.at(-1)).toBe("given back");
+    expect(status()).toMatchObject({ state: "halted", holder: null });
+  });
+
+  test("a node that stops waits for no turn", async () => {
+    const { clock, connections, contexts, hold, listener } = rig(true);
+    await settle();
+    hold(4);
+    await settle();
+    contexts[0]?.reportState("halted", "Cannot log in: token refused");
+    await settle();
+    const given = listener();
+    given.onHolder(there, "");
+    await connections.handOver();
+    clock.advanceTo(clock.now() + 60_000);
+    await settle();
+    expect(listener()).toBe(given);
   });
 
   test("a node that hands over still takes what the platform said until its connection has ended, and nothing afterwards", async () => {
