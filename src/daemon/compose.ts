@@ -202,7 +202,7 @@ export function composeServices(ports: ServicePorts): Services {
     onInspect: inspector.report,
   };
   const runtime: Runtime = engine === null ? createRuntime(own) : withEngine(own, engine);
-  const webchat = webchatOf(ports, ids, shown, runtime);
+  const webchat = webchatOf(ports, ids, shown, runtime, noCopy);
   registry.show(webchat);
   const speech = createSpeech({
     clock,
@@ -384,6 +384,7 @@ function webchatOf(
   ids: Ids,
   events: RuntimeEvents,
   runtime: Runtime,
+  noCopy: () => string | null,
 ): Webchat {
   const route = () => webchatRoute(config());
   const folder = join(stateDir, "uploads");
@@ -394,6 +395,8 @@ function webchatOf(
     log,
     events,
     store: mirror ?? store,
+    noCopy,
+    isCopy: mirror !== null,
     runtime,
     readToken,
     agent: () => route().agent,

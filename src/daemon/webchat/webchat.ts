@@ -3,12 +3,14 @@
  * ===============
  * All open pages of the one chat, kept in sync: each message and answer reaches each page once, in
  * journal order, also when another page wrote it; transient frames (typing, acks, running text) go to the
- * connected pages. It follows the event stream and reads the journal after events of its sessions.
+ * connected pages. It follows the event stream and reads the journal after events of its sessions, and where the store
+ * is a copy of what several nodes store, whenever that has changed: lines of a node that died may never come.
  */
 
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
+import { conversationOf } from "../../actors/protocol/event-codec.ts";
 import type { Runtime } from "../../actors/protocol/runtime.ts";
 import type { RuntimeEvents } from "../../actors/protocol/runtime-events.ts";
 import { type WebchatListener, webChatId } from "../../adapters/channels/webchat/channel.ts";
@@ -49,6 +51,10 @@ export interface WebchatPorts {
   readonly keys: () => readonly string[];
   /** Whether the channel is enabled. */
   readonly isOn: () => boolean;
+  /** Why answers could not be shown here; null: they are. */
+  readonly noCopy: () => string | null;
+  /** The store is a copy of what several nodes store. */
+  readonly isCopy: boolean;
   readonly uploads: WebchatUploads;
 }
 
@@ -75,7 +81,7 @@ const lookAgainMs = [0, 10, 30, 100, 300, 1_000, 3_000] as const;
 
 export function createWebchat(ports: WebchatPorts): Webchat {
   const { uploads } = ports;
-  const problem = () => (ports.isOn() ? null : switchedOff);
+  const problem = () => (ports.isOn() ? ports.noCopy() : switchedOff);
   const chat = createWebchatHistory({
     store: ports.store,
     keys: ports.keys,
@@ -84,7 +90,10 @@ export function createWebchat(ports: WebchatPorts): Webchat {
   });
   const pages = createPages(chat);
   const follower = createFollower(ports, chat, pages);
-  const off = ports.events.add({ line: follower.line });
+  const off = ports.events.add({
+    line: follower.line,
+    ...(ports.isCopy && { changed: follower.changed }),
+  });
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: limits.bodyBytesMax,
@@ -236,7 +245,11 @@ function createFollower(
   { clock, log, keys, store }: WebchatPorts,
   chat: WebchatHistory,
   pages: Pages,
-): { readonly line: (line: StreamLine) => void; readonly done: () => Promise<void> } {
+): {
+  readonly line: (line: StreamLine) => void;
+  readonly changed: (conv: number) => void;
+  readonly done: () => Promise<void>;
+} {
   let work: Promise<void> = Promise.resolve();
   const then = (next: () => Promise<void>) => {
     work = work
@@ -309,10 +322,13 @@ function createFollower(
       then(() => ended(line));
     }
   };
+  function changed(conv: number): void {
+    if (keys().some((key) => conversationOf(key).conv === conv)) then(() => pages.refresh());
+  }
   async function done(): Promise<void> {
     await within(clock, closeMsMax, work);
   }
-  return { line: follow, done };
+  return { line: follow, changed, done };
 }
 
 /** Omits the field if there are no files. */

@@ -173,6 +173,8 @@ export async function startSmallServer() {
     agent: () => route.agent,
     keys: () => route.keys,
     isOn: () => true,
+    noCopy: () => null,
+    isCopy: false,
     uploads: createWebchatUploads({
       clock,
       log,

@@ -17,15 +17,21 @@ export interface TwoDaemons {
   close(): Promise<void>;
 }
 
+export interface TwoDaemonsOptions extends LiveDaemonOptions {
+  /** Where the second one finds the server, given its real address. @default there */
+  readonly ingressOfBack?: (ingress: string) => Promise<string>;
+}
+
 /** Makes them; the server runs, and both daemons are to be started. */
-export async function createTwoDaemons(options: LiveDaemonOptions): Promise<TwoDaemons> {
+export async function createTwoDaemons(options: TwoDaemonsOptions): Promise<TwoDaemons> {
   const restate = await startRestate();
-  const { ingress, admin } = restate;
+  const { admin } = restate;
+  const ingressOfBack = (await options.ingressOfBack?.(restate.ingress)) ?? restate.ingress;
   const port = await freePort();
   const balancer = await openBalancer([port]);
   const nodes = `http://127.0.0.1:${balancer.port}`;
   const made: LiveDaemon[] = [];
-  const make = async (own: number, mirror = true) => {
+  const make = async (own: number, mirror = true, ingress = restate.ingress) => {
     const engine = { kind: "restate", ingress, admin, port: own, nodes, mirror };
     const daemon = await createLiveDaemon({
       ...options,
@@ -34,7 +40,7 @@ export async function createTwoDaemons(options: LiveDaemonOptions): Promise<TwoD
     made.push(daemon);
     return daemon;
   };
-  const back = await make(port);
+  const back = await make(port, true, ingressOfBack);
   const front = await make(0);
   return {
     front,

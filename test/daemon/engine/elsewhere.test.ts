@@ -1,0 +1,121 @@
+/**
+ * What a node makes of things that happen on another: the answer to a visitor of its web chat, and an account whose
+ * token the platform refuses.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Need } from "../../../src/daemon/api-types/needs.ts";
+import { soon } from "../../support/daemon/inspect-socket.ts";
+import type { LiveDaemon } from "../../support/daemon/live-daemon.ts";
+import { openPage } from "../../support/daemon/page.ts";
+import { IngressProxy } from "../../support/restate/ingress-proxy.ts";
+import { haveRestate } from "../../support/restate/server.ts";
+import { createTwoDaemons, type TwoDaemons } from "../../support/restate/two-daemons.ts";
+import {
+  sampleToken,
+  startTelegramServer,
+  type TelegramServer,
+} from "../../support/servers/telegram.ts";
+
+describe.skipIf(!haveRestate)("on a node that has neither conversation nor connection", () => {
+  let all: TwoDaemons;
+  let proxy: IngressProxy;
+  let telegram: TelegramServer;
+  /** Keeps no copy. */
+  let bare: LiveDaemon;
+
+  beforeAll(async () => {
+    telegram = await startTelegramServer();
+    telegram.faults.add("getMe", { kind: "refuse", status: 401 }, 1_000);
+    const account = { botToken: sampleToken, apiRoot: telegram.apiRoot, pollSeconds: 1 };
+    all = await createTwoDaemons({
+      pagesDir: "",
+      config: { channels: { webhook: {}, telegram: { accounts: { home: account } } } },
+      ingressOfBack: async (ingress) => {
+        proxy = await IngressProxy.open(ingress);
+        return proxy.url;
+      },
+    });
+    await all.back.start();
+    await all.front.start();
+  }, 120_000);
+  afterAll(async () => {
+    await all?.close();
+    await proxy?.close();
+    await telegram?.close();
+  });
+
+  const needs = async (node: LiveDaemon) => ((await node.ask("/needs")) as { needs: Need[] }).needs;
+  const disconnected = async (node: LiveDaemon) =>
+    (await needs(node)).filter(({ kind }) => kind === "connection");
+  const shown = async (node: LiveDaemon) => {
+    const { channels } = (await node.ask("/channels")) as {
+      channels: { id: string; accounts: { state: string; detail: string | null }[] }[];
+    };
+    return channels.find(({ id }) => id === "telegram")?.accounts[0];
+  };
+  const retry = (node: LiveDaemon) =>
+    fetch(`${node.base}/api/needs/${encodeURIComponent("connection:telegram:home")}/retry`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${node.token}` },
+    });
+  const logins = () => telegram.calls("getMe").length;
+
+  test("a refused token: each node asks the platform once, says so, and asks again when it is told to", async () => {
+    const { front, back } = all;
+    for (const node of [back, front])
+      await soon(async () => expect(await disconnected(node)).toHaveLength(1));
+    expect(logins()).toBe(2);
+    const [need] = await disconnected(front);
+    expect(need?.title).toBe("Telegram, account home, is disconnected");
+    expect(need?.meaning).toMatch(/token.*try again without a change/u);
+    // One that starts later tries as well, and none of the others afterwards.
+    bare = await all.another(false);
+    await bare.start();
+    await soon(async () => expect(await disconnected(bare)).toHaveLength(1));
+    expect(logins()).toBe(3);
+    expect((await retry(front)).status).toBe(200);
+    await soon(async () => expect(await disconnected(front)).toHaveLength(1));
+    await soon(() => expect(logins()).toBe(4));
+    telegram.faults.clear();
+    expect((await retry(back)).status).toBe(200);
+    await soon(async () => expect(await shown(back)).toMatchObject({ state: "live" }));
+    for (const node of [front, bare]) {
+      await soon(async () => expect(await disconnected(node)).toEqual([]));
+      expect(await shown(node)).toMatchObject({
+        state: "elsewhere",
+        detail: expect.stringMatching(/ has it; this node was halted: /u),
+      });
+    }
+    expect(logins()).toBe(5);
+  });
+
+  test("a visitor gets the answer that another node made, also when its report of it was lost", async () => {
+    const page = await openPage(all.front.base, all.front.token);
+    page.say("Where are the beans?");
+    const first = await page.wait("said");
+    /** Reports of the other node that were lost. */
+    let lost = "";
+    proxy.take = async ({ url, body }) => {
+      if (url.endsWith("/publish")) lost += body;
+      return url.endsWith("/publish");
+    };
+    page.say("And the turnips?");
+    await soon(() => expect(lost).toContain('"out":"send"'));
+    expect(page.of("said").at(-1)).toEqual(first);
+    proxy.take = async () => false;
+    const second = await page.wait("said", ({ n }) => n > first.n);
+    expect(page.of("taken").map(({ text }) => text)).toContain("And the turnips?");
+    expect(page.of("taken").filter(({ n }) => n < second.n)).toHaveLength(2);
+    page.close();
+  });
+
+  test("a visitor of a node that keeps no copy is told at once that nothing would be shown there", async () => {
+    const page = await openPage(bare.base, bare.token);
+    const id = page.say("Is anybody there?");
+    const refused = await page.wait("error");
+    expect(refused.id).toBe(id);
+    expect(refused.message).toMatch(/^Cannot read conversations on this node: it keeps no copy/u);
+    expect(refused.message).toContain(all.front.base);
+    page.close();
+  });
+});
