@@ -2,19 +2,33 @@
  * What a node makes of things that happen on another: the answer to a visitor of its web chat, and an account whose
  * token the platform refuses.
  */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Need } from "../../../src/daemon/api-types/needs.ts";
+import { newFolder } from "../../support/daemon/folder.ts";
 import { soon } from "../../support/daemon/inspect-socket.ts";
 import type { LiveDaemon } from "../../support/daemon/live-daemon.ts";
 import { openPage } from "../../support/daemon/page.ts";
 import { IngressProxy } from "../../support/restate/ingress-proxy.ts";
 import { haveRestate } from "../../support/restate/server.ts";
 import { createTwoDaemons, type TwoDaemons } from "../../support/restate/two-daemons.ts";
+import { sampleFiles } from "../../support/servers/media.ts";
 import {
   sampleToken,
   startTelegramServer,
   type TelegramServer,
 } from "../../support/servers/telegram.ts";
+
+/** Says what it knows of files that it is sent, and sends one when it is asked to. */
+const agent = `
+export default async function* (turn) {
+  if (turn.said.includes("Draw")) return yield { type: "media", source: "chart.png" };
+  const [, id, facts] = turn.prompt.match(/attachment_id:(a[0-9]+-[0-9]+)\\] (.*)/) ?? [];
+  if (id === undefined) return yield { type: "text", text: "You said " + turn.said };
+  const inside = await turn.callTool("attachment_fetch", { attachment_id: id });
+  yield { type: "text", text: "I see " + facts + ". " + inside };
+}`;
 
 describe.skipIf(!haveRestate)("on a node that has neither conversation nor connection", () => {
   let all: TwoDaemons;
@@ -27,9 +41,14 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     telegram = await startTelegramServer();
     telegram.faults.add("getMe", { kind: "refuse", status: 401 }, 1_000);
     const account = { botToken: sampleToken, apiRoot: telegram.apiRoot, pollSeconds: 1 };
+    const folder = newFolder();
+    writeFileSync(join(folder, "agent.mjs"), agent);
+    writeFileSync(join(folder, "chart.png"), sampleFiles.png);
+    const driver = { kind: "module", module: join(folder, "agent.mjs") };
+    const agents = { list: [{ id: "main", name: "Scout", workspace: folder, driver }] };
     all = await createTwoDaemons({
       pagesDir: "",
-      config: { channels: { webhook: {}, telegram: { accounts: { home: account } } } },
+      config: { agents, channels: { webhook: {}, telegram: { accounts: { home: account } } } },
       ingressOfBack: async (ingress) => {
         proxy = await IngressProxy.open(ingress);
         return proxy.url;
@@ -106,6 +125,24 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     const second = await page.wait("said", ({ n }) => n > first.n);
     expect(page.of("taken").map(({ text }) => text)).toContain("And the turnips?");
     expect(page.of("taken").filter(({ n }) => n < second.n)).toHaveLength(2);
+    page.close();
+  });
+
+  test("files stay where they are: the agent is told of one that it cannot read, a visitor sees the name of another", async () => {
+    const { base, token } = all.front;
+    const page = await openPage(base, token);
+    const uploaded = await fetch(`${base}/api/webchat/uploads?name=beans.txt`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "text/plain" },
+      body: "broad beans",
+    });
+    const { id } = (await uploaded.json()) as { id: string };
+    page.say("What is in it?", undefined, [id]);
+    const answer = await page.wait("said", ({ text }) => text.includes("I see"));
+    expect(answer.text).toContain("not stored on this node, or no longer");
+    page.say("Draw it.");
+    const drawn = await page.wait("said", ({ text }) => text.includes("chart.png"));
+    expect(drawn.attachments).toBe(undefined);
     page.close();
   });
 
