@@ -2,7 +2,7 @@
  * Between fetching and answering: a restart, a retry and a slow photo, with real files, real
  * programs and a real worker. Nothing is fetched or converted twice, and nothing is lost.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { inTurn } from "../../support/rounds.ts";
@@ -23,6 +23,16 @@ function countingLook(slowMs = 0) {
     runs: () => (existsSync(log) ? readFileSync(log, "utf8").length : 0),
   };
 }
+/** How many readings of the converter are kept for the next start. */
+function keptReadings(folder: string): number {
+  const media = join(folder, "media");
+  if (!existsSync(media)) return 0;
+  const files = readdirSync(media, { recursive: true, encoding: "utf8" });
+  return files
+    .filter((name) => name.endsWith(".json"))
+    .filter((name) => readFileSync(join(media, name), "utf8").includes("a green hat")).length;
+}
+
 const photo = { id: "f1", kind: "image" as const };
 
 describe("a restart and a slow file", () => {
@@ -41,8 +51,7 @@ describe("a restart and a slow file", () => {
       // One of an album: it waits for the others.
       await world.say("", { groupId: "g1", attachments: [photo] });
       const notes = () => world.rig.service && world.prompts().length;
-      await world.until(() => look.runs() === 1, "run of the converter");
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await world.until(() => keptReadings(world.folder) === 1, "reading of the converter");
       expect(notes()).toBe(0);
       await world.stop();
       delete world.files.f1;
