@@ -3,6 +3,10 @@
  * ================================================
  * A key of the state holds the rows of one table, of a table that grows some consecutive ones: a change stores the
  * rows of its key again, and no others. The key of a group of consecutive rows has the number of its first row.
+ *
+ * What is sent stays in the outbox for days: it is put aside, some rows together, or each answer would store all
+ * those before it again. A change that names its key is applied to that: a version that knows nothing of this does the
+ * same, where it goes on with a call in which it was done.
  */
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { KeptRow } from "../../domain/ports/index.ts";
@@ -30,6 +34,12 @@ export function isRowName(table: string, id: string): boolean {
     throw error;
   }
 }
+
+/** What is put aside of the outbox. */
+const asidePrefix = `${prefix}outbox/`;
+const isAside = (key: string) => key.startsWith(asidePrefix);
+const byAge = (a: string, b: string) =>
+  Number(a.slice(asidePrefix.length)) - Number(b.slice(asidePrefix.length));
 
 const tableOf = (key: string) => key.slice(prefix.length).split("/")[0] ?? "";
 const numberOf = (id: string) => (JSON.parse(id) as [number])[0];
@@ -74,13 +84,16 @@ export class KeptState {
   readonly #groups: Map<string, Group>;
   /** By growing table, the key of each row by its number. */
   readonly #places = new Map<string, Map<string, string>>();
+  /** The key of each row of the outbox that is aside. */
+  readonly #aside = new Map<string, string>();
   /** By growing table, the key of the row with the highest number. */
   readonly #newest = new Map<string, { readonly number: number; readonly key: string }>();
 
   constructor(groups: Iterable<readonly [string, Group]>) {
     this.#groups = new Map(groups);
-    for (const [key, rows] of this.#groups)
-      for (const id of Object.keys(rows)) this.#place(tableOf(key), id, key);
+    const others = this.keys().filter((key) => !isAside(key));
+    for (const key of [...others, ...this.#asideKeys()])
+      for (const id of Object.keys(this.#groups.get(key) ?? {})) this.#place(tableOf(key), id, key);
   }
 
   get isEmpty(): boolean {
@@ -99,10 +112,54 @@ export class KeptState {
     return [...this.#groups.keys()];
   }
 
+  /** What was put aside comes first, in the order in which it was: where a row is there twice, the last one counts. */
   rows(): readonly KeptRow[] {
-    return [...this.#groups].flatMap(([key, rows]) =>
-      Object.entries(rows).map(([id, row]) => ({ table: tableOf(key), id, row })),
+    const others = this.keys().filter((key) => !isAside(key));
+    return [...this.#asideKeys(), ...others].flatMap((key) =>
+      Object.entries(this.#groups.get(key) ?? {}).map(([id, row]) => ({
+        table: tableOf(key),
+        id,
+        row,
+      })),
     );
+  }
+
+  /**
+   * The same changes, where those of rows that are aside name their key, and more that put sent ones aside once there
+   * are enough of them.
+   */
+  placed(changes: readonly KeptRow[]): readonly KeptRow[] {
+    const own = new Map(Object.entries(this.#groups.get(`${prefix}outbox`) ?? {}));
+    const placed = changes.flatMap((change) => {
+      const { table, id, row } = change;
+      if (table !== "outbox") return change;
+      const aside = this.#asAside(id, row);
+      // A version that knows of no other place may have changed it here.
+      if (aside.length > 0 && !own.has(id)) return aside;
+      if (row !== null) own.set(id, row);
+      else own.delete(id);
+      return row === null ? [change, ...aside] : change;
+    });
+    const sent = [...own].filter(([, { state }]) => state === "sent");
+    const moved = sent.slice(0, engineLimits.rowsTogether);
+    if (changes.length === 0 || moved.length < engineLimits.rowsTogether) return placed;
+    const last = this.#asideKeys().at(-1)?.slice(asidePrefix.length) ?? "0";
+    const table = `outbox/${Number(last) + 1}`;
+    return [
+      ...placed,
+      ...moved.flatMap(([id]) => [{ table: "outbox", id, row: null }, ...this.#asAside(id, null)]),
+      ...moved.map(([id, row]) => ({ table, id, row })),
+    ];
+  }
+
+  /** A change of a row where that is aside; empty: it is not. */
+  #asAside(id: string, row: KeptRow["row"]): readonly KeptRow[] {
+    const key = this.#aside.get(id);
+    return key === undefined ? [] : [{ table: key.slice(prefix.length), id, row }];
+  }
+
+  #asideKeys(): readonly string[] {
+    return this.keys().filter(isAside).sort(byAge);
   }
 
   /** Applies changes. Returns the groups that are different now; null: there is nothing left in it. */
@@ -113,8 +170,8 @@ export class KeptState {
       const { [change.id]: _, ...others } = this.#groups.get(key) ?? {};
       const rows = change.row === null ? others : { ...others, [change.id]: change.row };
       this.#groups.set(key, rows);
-      if (change.row === null) this.#places.get(change.table)?.delete(change.id);
-      else this.#place(change.table, change.id, key);
+      if (change.row !== null) this.#place(tableOf(key), change.id, key);
+      else this.#forget(tableOf(key), change.id, key);
       changed.set(key, Object.keys(rows).length === 0 ? null : rows);
     }
     for (const [key, rows] of changed)
@@ -126,7 +183,13 @@ export class KeptState {
     return changed;
   }
 
+  #forget(table: string, id: string, key: string): void {
+    const places = isAside(key) ? this.#aside : this.#places.get(table);
+    if (places?.get(id) === key) places.delete(id);
+  }
+
   #place(table: string, id: string, key: string): void {
+    if (isAside(key)) this.#aside.set(id, key);
     if (!growing.has(table)) return;
     const places = this.#places.get(table) ?? new Map<string, string>();
     this.#places.set(table, places.set(id, key));
@@ -137,6 +200,7 @@ export class KeptState {
 
   /** Where a row is; a new one is put to the newest ones, until there are enough of them. */
   #keyOf({ table, id }: KeptRow): string {
+    // It names its key itself, or has only one.
     if (!growing.has(table)) return prefix + table;
     const place = this.#places.get(table)?.get(id);
     if (place !== undefined) return place;

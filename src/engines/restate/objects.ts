@@ -116,6 +116,8 @@ class Run {
   #activation: Activation | null = null;
   #taken = 0;
   #revision: number;
+  /** What the activation has changed in the piece of work that is being stored. */
+  #changes: Work["changes"] = [];
   /** Rows were stored in this call. */
   hasStored = false;
   /** That this attempt works on it is stored. */
@@ -159,7 +161,9 @@ class Run {
       const offered = this.#waiting.splice(0);
       if (offered.length > 0) this.#activation.take(offered);
     }
-    return this.#activation.next();
+    const work = await this.#activation.next();
+    this.#changes = work.changes;
+    return { ...work, changes: this.#kept.placed(work.changes) };
   }
 
   /** A piece of work is stored; it may have been done by another node. */
@@ -180,7 +184,8 @@ class Run {
     const activation = this.#activation;
     if (activation === null) return;
     const isAll = activation.stored();
-    if (changes.length > 0) this.#ports.rows.stored(this.#ctx.key, changes, this.#revision, isAll);
+    if (changes.length > 0)
+      this.#ports.rows.stored(this.#ctx.key, this.#changes, this.#revision, isAll);
   }
 
   /** Whether the last attempts have ended soon, one after the other: they may have died of what they did. */

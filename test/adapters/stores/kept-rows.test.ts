@@ -56,10 +56,10 @@ describe("kept rows", () => {
         else if ("say" in act) await world.say(act.say);
         else await world.pass(act.pass);
         await world.runtime.settled();
-        kept.apply(store.changes());
+        kept.apply(kept.placed(store.changes()));
       }
       await world.runtime.stop();
-      kept.apply(store.changes());
+      kept.apply(kept.placed(store.changes()));
       const again = openKeptStore(kept.rows(), numbers);
       expect(await dump(again)).toEqual(await dump(store));
       for (const { seq, conv } of await store.scan(0, 1_000)) {
@@ -118,5 +118,64 @@ describe("kept rows", () => {
     expect(inOrder(kept.rows())).toEqual(inOrder([...expected.values()]));
     const again = new KeptState(stored as unknown as Iterable<readonly [string, never]>);
     expect(inOrder(again.rows())).toEqual(inOrder(kept.rows()));
+  });
+
+  const outboxActs = fc.array(
+    fc.record({
+      id: fc.integer({ min: 1, max: 80 }),
+      state: fc.option(fc.constantFrom("sending", "sent", "sent", "sent", "in-doubt"), { freq: 9 }),
+      /** By a version that puts nothing aside. */
+      isOlder: fc.boolean(),
+      /** The node has ended since: the next one reads what is stored. */
+      isRead: fc.boolean(),
+    }),
+    { minLength: 40, maxLength: 200 },
+  );
+
+  property([outboxActs], { numRuns: 100 })(
+    "what is sent is put aside: it is there once, in its order, wherever it was changed, and few rows are stored again",
+    (acts) => {
+      const groups = new Map<string, Readonly<Record<string, never>>>();
+      let kept = new KeptState([]);
+      const expected = new Map<string, string>();
+      for (const { id: number, state, isOlder, isRead } of acts) {
+        if (isRead) kept = new KeptState(new Map(groups));
+        const id = JSON.stringify([String(number)]);
+        const change = { table: "outbox", id, row: state === null ? null : { id, state } };
+        // An older version deletes none of those that are aside.
+        const changes = isOlder && state !== null ? [change] : kept.placed([change]);
+        const applied = kept.apply(changes);
+        for (const [key, group] of applied)
+          if (group === null) groups.delete(key);
+          else groups.set(key, group as Readonly<Record<string, never>>);
+        if (state === null) expected.delete(id);
+        else expected.set(id, state);
+        // Each change with a name of its own is stored there, by any version.
+        const named = changes.filter(({ table }) => table !== "outbox");
+        for (const { table } of named) expect(applied.has(`rows/${table}`)).toBe(true);
+      }
+      const rows = new KeptState(groups).rows();
+      const last = new Map(rows.map(({ id, row }) => [id, row?.state]));
+      expect([...last].sort()).toEqual([...expected].sort());
+      const sizes = [...groups].map(([key, group]) => [key, Object.keys(group).length] as const);
+      for (const [key, size] of sizes) if (key !== "rows/outbox") expect(size).toBeLessThan(17);
+    },
+  );
+
+  test("a thousand answers: the next one stores a few of them again, and all are in their order", () => {
+    const kept = new KeptState([]);
+    let most = 0;
+    for (let number = 0; number < 1_000; number += 1)
+      for (const state of ["sending", "sent"]) {
+        const id = JSON.stringify([`o${number}`]);
+        const applied = kept.apply(kept.placed([{ table: "outbox", id, row: { id, state } }]));
+        const stored = [...applied.values()].map((group) => Object.keys(group ?? {}).length);
+        most = Math.max(most, ...stored);
+      }
+    expect(most).toBeLessThan(18);
+    const ids = kept.rows().map(({ id }) => id);
+    expect(ids).toEqual(
+      Array.from({ length: 1_000 }, (_, number) => JSON.stringify([`o${number}`])),
+    );
   });
 });

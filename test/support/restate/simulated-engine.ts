@@ -136,7 +136,7 @@ export class SimulatedEngine {
         this.dieIn = Number.POSITIVE_INFINITY;
         return this.kill();
       }
-      this.#kept.apply(work.changes);
+      this.#kept.apply(this.#kept.placed(work.changes));
       activation.stored();
       if (!work.rests || (work.heard ?? 0) < taken) continue;
       this.#active = null;
