@@ -103,7 +103,7 @@ function main([bench = "", file = "", against = "", ...flags]: readonly string[]
   const short = flags.includes("--short");
   const given = flags.find((flag) => flag.startsWith("--rounds="))?.slice("--rounds=".length);
   const others = flags.filter((flag) => !flag.startsWith("--rounds="));
-  const ours = [process.execPath, "--expose-gc", "--import", "tsx", file, "--rounds=1", ...others];
+  const ours = [process.execPath, ...process.execArgv, file, "--rounds=1", ...others];
   const rounds = Number(given ?? (short ? 1 : 3));
   const result = inTurns({ bench, ours, against, rounds, short });
   process.stdout.write(`${JSON.stringify({ ...result, short, node: process.version })}\n`);

@@ -33,7 +33,7 @@ const bounds: Readonly<Record<Quantity, Bound>> = {
   handles: { slack: 40, max: 500 },
   timers: { slack: 150, max: 2_000 },
   descriptors: { slack: 40, max: 500 },
-  // It grows to the 16 MB at which it is used again from its start.
+  // It is used again from its start at 4 MB; what is written at once comes on top.
   WAL: { slack: 17 * mb, max: 70 * mb },
   // Rows beyond the retention stay until the conversation's snapshot covers them.
   database: { slack: 4 * mb, perAnswer: 4_000 },
