@@ -92,6 +92,10 @@ export class ResultQueue {
   }
 }
 
+/** `flatMap` takes a hundred times as long. */
+const joined = <Item>(lists: readonly (readonly Item[])[]): Item[] =>
+  ([] as Item[]).concat(...lists);
+
 /** Merges several results into one, in their order. */
 export function merge(answers: readonly Answer[]): Omit<Answer, "host"> {
   const first = answers[0] as Answer;
@@ -99,17 +103,17 @@ export function merge(answers: readonly Answer[]): Omit<Answer, "host"> {
   const results = answers.map(({ result }) => result);
   const last = results.at(-1) as HostResult;
   return {
-    entries: answers.flatMap(({ entries }) => entries),
+    entries: joined(answers.map(({ entries }) => entries)),
     result: {
       id: last.id,
       epoch: Math.max(...results.map(({ epoch }) => epoch)),
-      codes: results.flatMap(({ codes }) => codes),
-      steps: results.flatMap(({ steps }) => steps),
-      forgotten: results.flatMap(({ forgotten }) => forgotten),
-      checkpoints: results.flatMap(({ checkpoints }) => checkpoints),
-      passivated: results.flatMap(({ passivated }) => passivated),
-      rejected: results.flatMap(({ rejected }) => rejected),
-      unreadable: results.flatMap(({ unreadable }) => unreadable),
+      codes: joined(results.map(({ codes }) => codes)),
+      steps: joined(results.map(({ steps }) => steps)),
+      forgotten: joined(results.map(({ forgotten }) => forgotten)),
+      checkpoints: joined(results.map(({ checkpoints }) => checkpoints)),
+      passivated: joined(results.map(({ passivated }) => passivated)),
+      rejected: joined(results.map(({ rejected }) => rejected)),
+      unreadable: joined(results.map(({ unreadable }) => unreadable)),
       live: last.live,
     },
   };

@@ -46,6 +46,13 @@ const sqliteFull = 13;
 const damage: ReadonlySet<number> = new Set([11, 26]);
 const damageText = /malformed|is not a database|database corruption/;
 
+/** SQLITE_CONSTRAINT_PRIMARYKEY. */
+const keyTaken = 1555;
+
+/** Whether a statement stored nothing because a row with that primary key is there. */
+export const isKnownKey = (error: unknown): boolean =>
+  (error as { errcode?: number }).errcode === keyTaken;
+
 /**
  * Converts any error of the driver. EAR_STORE_FULL when the disk is full, else EAR_STORE_FAILED: both
  * are worth another attempt. EAR_STORE_DAMAGED is not: the file holds what SQLite cannot have written.

@@ -22,7 +22,6 @@ PRAGMA synchronous = FULL;
 PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -32768;
 PRAGMA mmap_size = 0;
-PRAGMA wal_autocheckpoint = 4000;
 PRAGMA journal_size_limit = 67108864;
 `;
 
@@ -76,6 +75,9 @@ const row =
   "SELECT id, conv, key, turn AS turnId, idx AS 'index', kind, state, created AS createdAt, " +
   "due AS dueAt, attempts, doubts, body, mids AS messageIds, error, sum FROM outbox ";
 
+/** Marks that one statement stores. */
+export const marksAtOnce = 8;
+
 /** Every statement of the store. Texts are fixed; values are always parameters. */
 export const sql = {
   insertEvent:
@@ -89,6 +91,7 @@ export const sql = {
   identity: "SELECT identity FROM journal WHERE at = ? AND eid = ? AND conv = ?",
   insertConversation:
     "INSERT INTO conversation(conv, key) VALUES(?, ?) ON CONFLICT(conv) DO NOTHING",
+  insertMarks: `INSERT INTO applied(seq, code) VALUES${Array(marksAtOnce).fill("(?, ?)").join(", ")}`,
   insertApplied: "INSERT INTO applied(seq, code) VALUES(?, ?) ON CONFLICT(seq) DO NOTHING",
   checkpoint:
     "UPDATE conversation SET record = ?1, record_seq = ?2, epoch = ?3, sum = ?5 " +

@@ -16,6 +16,7 @@ import {
   type Store,
   type StoreWrite,
 } from "../../../src/domain/ports/index.ts";
+import { property } from "../../support/property.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const folders: string[] = [];
@@ -70,6 +71,19 @@ const kinds: readonly [string, () => Promise<Store>][] = [
   ["temporary", async () => openTemporaryStore()],
 ];
 
+const markedEvents = 40;
+/** Commits of marks, each of an event and with a code; null: another write among them. */
+const marked = fc.array(
+  fc.array(
+    fc.tuple(
+      fc.option(fc.nat({ max: markedEvents - 1 }), { freq: 20 }),
+      fc.integer({ min: 1, max: 9 }),
+    ),
+    { minLength: 1, maxLength: 30 },
+  ),
+  { maxLength: 4 },
+);
+
 describe.each(kinds)("the %s store", (_kind, create) => {
   test("numbers events in the order committed, without gaps in one commit", async () => {
     const store = await create();
@@ -95,6 +109,31 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     expect(answers.map((answer) => answer > 0)).toEqual([true, true, false, false]);
     expect((await store.tail(1, 0)).map(({ body }) => JSON.parse(body).name)).toEqual(["a", "b"]);
   });
+
+  property([marked], { numRuns: 25 })(
+    "takes marks in any number and order, and of one event only the first",
+    async (commits) => {
+      const store = await create();
+      const events = Array.from({ length: markedEvents }, (_, n) => event(`e${n}`, { eid: n }));
+      const seqs = await store.commit(events);
+      const codes = new Map<number, number>();
+      for (const marks of commits) {
+        const writes = marks.map(([n, code]): StoreWrite => {
+          if (n === null) return { kind: "meta", name: "x", value: "1" };
+          return { kind: "applied", seq: seqs[n] as number, code };
+        });
+        const expected = marks.map(([n, code]) => {
+          if (n !== null && codes.has(n)) return 0;
+          if (n !== null) codes.set(n, code);
+          return 1;
+        });
+        expect(await store.commit(writes)).toEqual(expected);
+      }
+      const stored = (await store.scan(0, markedEvents)).map(({ code }) => code);
+      expect(stored).toEqual(events.map((_, n) => codes.get(n) ?? null));
+      await store.close();
+    },
+  );
 
   test("knows an event as applied only once it was marked", async () => {
     const store = await create();
