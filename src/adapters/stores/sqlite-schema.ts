@@ -13,7 +13,7 @@ export const schemaVersion = 5;
 
 /**
  * For a database in a file: committed data survives a power failure. A checkpoint is made and synced
- * on the main thread, and whoever speaks meanwhile waits for it: at SQLite's default, 4 MB of log, it
+ * on the main thread, and all messages that come meanwhile wait for it: at SQLite's default, 4 MB of log, it
  * takes a third of the time that it takes at 16 MB, and 4 to 8% more bytes are written.
  */
 export const durablePragmas = `
