@@ -254,6 +254,9 @@ export function compileMachine(
     getInitialSnapshot: (_: unknown, { settings }: { settings: ConversationSettings }) =>
       snapshotOf(begin(settings)),
     resolveState: snapshotOf,
+    // XState looks for actors in the whole context: in a snapshot made here there are none.
+    restoreSnapshot: (snapshot: Snapshot, scope: Scope) =>
+      placesByValue.has(snapshot.value) ? snapshot : machine.restoreSnapshot(snapshot, scope),
     begin,
     next,
   });
