@@ -73,6 +73,9 @@ export const limits = {
   rolesCountMax: 1_000,
   /** An account that was halted on this node waits for its turn again when another one has been connected for so long. */
   haltedAgainMs: 60_000,
+  /** One that fails so often in a row gives the connection to another node, and wants it again after so long. */
+  leaseFailuresMax: 5,
+  leasePassedOnMs: 5_000,
   /** Reports of an account about what it could not recover: how many, how long, rooms of one. */
   gapsKeptMax: 20,
   gapKeptMsMax: 259_200_000,

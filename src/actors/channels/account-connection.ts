@@ -6,7 +6,8 @@
  * node has the lease. The account is open all the time: what it can do must be known to plan an answer. While
  * another node has the lease, calls go there. A node on which the account is halted gives the lease back: what it
  * lacks (a key, a way to the platform) another one may have. Once another one has been connected for a minute, the
- * account works as such, and this node waits for its turn again; so each tries once, and none for ever.
+ * account works as such, and this node waits for its turn again; so each tries once, and none for ever. A node that
+ * fails again and again passes the lease on, and takes a later turn: its way to the platform may be what is broken.
  */
 import { setMaxListeners } from "node:events";
 import { createActor } from "xstate";
@@ -118,10 +119,12 @@ export function runAccount(options: AccountOptions): AccountRun {
   let lease: LeaseFollower | null = null;
   let latest: OpenedAccount | null = null;
   let isLeaving = false;
-  /** Why it was halted here, until it connects or somebody retries; null: it was not. */
-  let halted: string | null = null;
-  /** Halted, and the lease is not wanted. */
+  /** Why this node gave the lease back, until it connects or somebody retries; null: it did not. */
+  let gave: { readonly why: string; readonly isHalted: boolean } | null = null;
+  /** It gave it back, and does not want it yet. */
   let isOut = false;
+  /** Failures before it connected. */
+  let failedBefore = 0;
   let again: TimerHandle | null = null;
   let yielding: Promise<void> | null = null;
   /** Calls of the platform here. */
@@ -150,7 +153,9 @@ export function runAccount(options: AccountOptions): AccountRun {
   };
   let last = "";
   actor.subscribe({
-    next: ({ value, context: { detail } }) => {
+    next: ({ value, context: { detail, failures } }) => {
+      if (value === "backing-off" && failures - failedBefore >= limits.leaseFailuresMax)
+        giveBack(false, detail ?? "its connection fails");
       const shown = `${value} ${detail ?? ""}`;
       if (shown === last) return;
       last = shown;
@@ -158,12 +163,11 @@ export function runAccount(options: AccountOptions): AccountRun {
       const level = value === "halted" ? "error" : value === "backing-off" ? "warn" : "info";
       log(level, `connection.${value}`, detail === null ? {} : { detail });
       changed(status());
-      if (value === "live") halted = null;
-      if (value === "halted" && lease?.held() != null) {
-        isOut = true;
-        halted = detail ?? "it cannot work as it is configured";
-        yielding = yieldTo(lease);
+      if (value === "live") {
+        gave = null;
+        failedBefore = 0;
       }
+      if (value === "halted") giveBack(true, detail ?? "it cannot work as it is configured");
     },
     error: (error) => log("error", "connection.broken", { error: String(error) }),
   });
@@ -194,7 +198,17 @@ export function runAccount(options: AccountOptions): AccountRun {
   };
   let run = prepare();
 
+  /** Lets another node try. */
+  function giveBack(isHalted: boolean, why: string): void {
+    if (isOut || isLeaving || lease?.held() == null) return;
+    isOut = true;
+    gave = { why, isHalted };
+    yielding = yieldTo(lease);
+    if (!isHalted) again = clock.setTimer(clock.now() + limits.leasePassedOnMs, wantAgain);
+  }
+
   const connect = (): void => {
+    failedBefore = status().failures;
     if (run.stopping.signal.aborted) run = prepare();
     const { account, report, stopping } = run;
     const failures = () => status().failures;
@@ -209,22 +223,26 @@ export function runAccount(options: AccountOptions): AccountRun {
   const send = (type: `connection.${"connecting" | "elsewhere" | "halted"}`, detail?: string) =>
     actor.send({ type, at: clock.now(), ...(detail === undefined ? {} : { detail }) });
 
-  /** Wants the lease again once another node has been connected for a while. */
-  const awaitTurn = (isLiveThere: boolean): void => {
-    if (again !== null && isLiveThere && isOut) return;
+  const stopWaiting = (): void => {
     if (again !== null) clock.clearTimer(again);
     again = null;
-    if (isLiveThere && isOut && !isLeaving)
-      again = clock.setTimer(clock.now() + limits.haltedAgainMs, () => void wantAgain());
   };
-  const wantAgain = async () => {
+  /** Where it was halted: wants the lease again once another node has been connected for a while. */
+  const awaitTurn = (isLiveThere: boolean): void => {
+    if (gave?.isHalted !== true || !isOut || isLeaving) return;
+    if (!isLiveThere) stopWaiting();
+    else again ??= clock.setTimer(clock.now() + limits.haltedAgainMs, wantAgain);
+  };
+  function wantAgain(): void {
     again = null;
-    await yielding;
-    if (!isOut || isLeaving || lease?.isLiveElsewhere() !== true) return;
-    lease = null;
-    isOut = false;
-    start();
-  };
+    void yielding?.then(() => {
+      if (!isOut || isLeaving || (gave?.isHalted === true && lease?.isLiveElsewhere() !== true))
+        return;
+      lease = null;
+      isOut = false;
+      start();
+    });
+  }
 
   const start = (): void => {
     if (run.stopping.signal.aborted) run = prepare();
@@ -242,9 +260,12 @@ export function runAccount(options: AccountOptions): AccountRun {
       elsewhere(why, author) {
         if (author !== null && author !== "") options.onAuthor(author);
         awaitTurn(author !== null);
-        if (halted === null) send("connection.elsewhere", why);
-        else if (author === null && isOut) send("connection.halted", halted);
-        else send("connection.elsewhere", `${why}; this node was halted: ${halted}`);
+        if (gave === null) send("connection.elsewhere", why);
+        else if (gave.isHalted && author === null && isOut) send("connection.halted", gave.why);
+        else {
+          const how = gave.isHalted ? "was halted" : "could not connect";
+          send("connection.elsewhere", `${why}; this node ${how}: ${gave.why}`);
+        }
       },
     });
   };
@@ -260,7 +281,7 @@ export function runAccount(options: AccountOptions): AccountRun {
   const handOver = async () => {
     if (lease === null) return;
     isLeaving = true;
-    awaitTurn(false);
+    stopWaiting();
     await yieldTo(lease);
   };
   const carriesElsewhere = () => lease?.isLiveElsewhere() === true && carrier() !== null;
@@ -289,8 +310,8 @@ export function runAccount(options: AccountOptions): AccountRun {
       if (!isHalted()) return false;
       if (isOut) lease = null;
       isOut = false;
-      halted = null;
-      awaitTurn(false);
+      gave = null;
+      stopWaiting();
       actor.send({ type: "connection.retried", at: clock.now() });
       start();
       return true;

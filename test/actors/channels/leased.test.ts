@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { platformChannels } from "../../../src/adapters/channels/index.ts";
+import { limits } from "../../../src/domain/limits.ts";
 import type { ChannelContext } from "../../../src/domain/ports/index.ts";
 import { rig, room } from "../../support/restate/leased-account.ts";
 
@@ -242,6 +243,49 @@ describe("an account that another node is connected with", () => {
     await settle();
     expect(happened.at(-1)).toBe("given back");
     expect(status()).toMatchObject({ state: "halted", holder: null });
+  });
+
+  test("a node that cannot connect passes its lease on after some failures, and takes another turn", async () => {
+    const { clock, contexts, happened, hold, listener, status } = rig(true);
+    await settle();
+    hold(4);
+    await settle();
+    const given = listener();
+    // The second is of the other account.
+    const own = () => (contexts.length > 2 ? contexts.at(-1) : contexts[0]);
+    const fail = async (times: number) => {
+      for (let time = 0; time < times; time += 1) {
+        own()?.reportState("backing-off", "no route to host");
+        own()?.reportState("connecting");
+      }
+      await settle();
+    };
+    const pass = async (ms: number) => {
+      clock.advanceTo(clock.now() + ms);
+      await settle();
+    };
+    // Once it is connected, failures count from zero again.
+    await fail(limits.leaseFailuresMax - 1);
+    own()?.reportState("live");
+    await fail(limits.leaseFailuresMax - 1);
+    expect(happened).not.toContain("given back");
+    await fail(1);
+    expect(happened.at(-1)).toBe("given back");
+    expect(status()).toMatchObject({ state: "elsewhere", holder: null });
+    given.onHolder(there, null);
+    expect(status()?.detail).toBe(
+      "there has it, and is not connected; this node could not connect: no route to host",
+    );
+    await pass(limits.leasePassedOnMs);
+    expect(listener()).not.toBe(given);
+    // Its failures of the last time do not count.
+    hold(5);
+    await settle();
+    expect(status()).toMatchObject({ state: "live", detail: null });
+    await fail(limits.leaseFailuresMax - 1);
+    expect(happened.filter((what) => what === "given back")).toHaveLength(1);
+    await fail(1);
+    expect(happened.filter((what) => what === "given back")).toHaveLength(2);
   });
 
   test("a node that stops waits for no turn", async () => {
