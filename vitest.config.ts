@@ -75,6 +75,10 @@ export default defineConfig({
       { find: /^earshot\/(grammy|bolt|discordjs)$/u, replacement: here("src/bridges/$1.ts") },
       { find: /^earshot\/testing$/u, replacement: here("src/testing.ts") },
       { find: /^\.\.\/entries\.ts$/u, replacement: here("test/support/built/entries.ts") },
+      {
+        find: /^\.\.\/state\/worker-entries\.ts$/u,
+        replacement: here("test/support/built/worker-entries.ts"),
+      },
     ],
   },
   test: {

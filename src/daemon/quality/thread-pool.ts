@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { Piscina } from "piscina";
 import { moduleLoader } from "../../actors/supervisor/worker-pool.ts";
 import type { LabelledRoom } from "../../domain/quality/labelled-room.ts";
-import { isSource, qualityWorker } from "../state/package-files.ts";
+import { qualityWorker } from "../state/worker-entries.ts";
 
 /** Fewer decisions are quicker without another thread. */
 export const threadsFromDecisions = 50_000;
@@ -17,7 +17,7 @@ export function openPool(threads: number): Piscina {
   return new Piscina({
     filename: qualityWorker.href,
     maxThreads: Math.max(1, Math.min(availableParallelism(), threads)),
-    execArgv: isSource ? ["--import", moduleLoader()] : [],
+    execArgv: qualityWorker.pathname.endsWith(".ts") ? ["--import", moduleLoader()] : [],
     // No thread needs a secret.
     env: {},
   });

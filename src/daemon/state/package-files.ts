@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** Whether the sources run directly, through a loader. */
-export const isSource = import.meta.url.endsWith(".ts");
+const isSource = import.meta.url.endsWith(".ts");
 
 const root = packageRoot(dirname(fileURLToPath(import.meta.url)));
 
@@ -18,19 +18,14 @@ function packageRoot(folder: string): string {
   return packageRoot(parent);
 }
 
-const entry = (source: string, built: string) =>
+/** The address of code that is started by itself: its source below src, and what it is in dist. */
+export const codeFile = (source: string, built: string): URL =>
   pathToFileURL(join(root, ...(isSource ? ["src", source] : ["dist", built])));
 
 /** From package.json. */
 export const version: string = (
   JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }
 ).version;
-
-/** The process that tries other rules on a recording. */
-export const whatIfWorker = entry("daemon/what-if/worker.ts", "daemon/what-if-worker.js");
-
-/** The thread that scores a labelled room. */
-export const qualityWorker = entry("daemon/quality/worker.ts", "daemon/quality-worker.js");
 
 /** The built pages. */
 export const builtPages = join(root, "dist", "web");

@@ -9,7 +9,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { moduleLoader } from "../../actors/supervisor/worker-pool.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
-import { isSource, whatIfWorker } from "../state/package-files.ts";
+import { whatIfWorker } from "../state/worker-entries.ts";
 import type { WhatIfAnswer, WhatIfTask } from "./worker.ts";
 
 export type WhatIfDone = Exclude<WhatIfAnswer, { type: "progress" | "failed" }>;
@@ -42,7 +42,7 @@ export function createWhatIfProcesses(clock: Clock): WhatIfProcesses {
   function start(): ChildProcess {
     const heap = `--max-old-space-size=${memoryMb}`;
     return fork(whatIfWorker, {
-      execArgv: isSource ? [heap, "--import", moduleLoader()] : [heap],
+      execArgv: whatIfWorker.pathname.endsWith(".ts") ? [heap, "--import", moduleLoader()] : [heap],
       serialization: "advanced",
     });
   }

@@ -4,7 +4,13 @@ import { pathToFileURL } from "node:url";
 import { inject } from "vitest";
 import type { FurtherEntry } from "./setup.ts";
 
-type Entry = FurtherEntry | "actors/host" | "adapters/host-ports" | "daemon/cli/main";
+type Entry =
+  | FurtherEntry
+  | "actors/host"
+  | "adapters/host-ports"
+  | "daemon/cli/main"
+  | "daemon/quality-worker"
+  | "daemon/what-if-worker";
 
 /** The path of an entry. */
 export const builtFile = (entry: Entry): string =>
