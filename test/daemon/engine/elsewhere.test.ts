@@ -1,6 +1,6 @@
 /**
  * What a node makes of things that happen on another: the answer to a visitor of its web chat, and an account whose
- * token the platform refuses.
+ * token the platform refuses, or which only the other one cannot reach.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -34,13 +34,22 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
   let all: TwoDaemons;
   let proxy: IngressProxy;
   let telegram: TelegramServer;
+  /** Another, which takes the token; and the way of one node to it. */
+  let reached: TelegramServer;
+  let way: IngressProxy;
   /** Keeps no copy. */
   let bare: LiveDaemon;
 
   beforeAll(async () => {
     telegram = await startTelegramServer();
     telegram.faults.add("getMe", { kind: "refuse", status: 401 }, 1_000);
-    const account = { botToken: sampleToken, apiRoot: telegram.apiRoot, pollSeconds: 1 };
+    reached = await startTelegramServer();
+    way = await IngressProxy.open(reached.apiRoot);
+    const account = (apiRoot: string) => ({ botToken: sampleToken, apiRoot, pollSeconds: 1 });
+    const channels = (root: string) => {
+      const accounts = { home: account(telegram.apiRoot), shop: account(root) };
+      return { webhook: {}, telegram: { accounts } };
+    };
     const folder = newFolder();
     writeFileSync(join(folder, "agent.mjs"), agent);
     writeFileSync(join(folder, "chart.png"), sampleFiles.png);
@@ -48,10 +57,10 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     const agents = { list: [{ id: "main", name: "Scout", workspace: folder, driver }] };
     all = await createTwoDaemons({
       pagesDir: "",
-      config: { agents, channels: { webhook: {}, telegram: { accounts: { home: account } } } },
-      ingressOfBack: async (ingress) => {
+      config: { agents, channels: channels(reached.apiRoot) },
+      ofBack: async (ingress) => {
         proxy = await IngressProxy.open(ingress);
-        return proxy.url;
+        return { ingress: proxy.url, config: { channels: channels(way.url) } };
       },
     });
     await all.back.start();
@@ -60,17 +69,20 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
   afterAll(async () => {
     await all?.close();
     await proxy?.close();
-    await telegram?.close();
+    await way?.close();
+    await Promise.all([telegram?.close(), reached?.close()]);
   });
 
   const needs = async (node: LiveDaemon) => ((await node.ask("/needs")) as { needs: Need[] }).needs;
   const disconnected = async (node: LiveDaemon) =>
     (await needs(node)).filter(({ kind }) => kind === "connection");
-  const shown = async (node: LiveDaemon) => {
+  const shown = async (node: LiveDaemon, account = "home") => {
+    type Shown = { account: string; state: string; detail: string | null };
     const { channels } = (await node.ask("/channels")) as {
-      channels: { id: string; accounts: { state: string; detail: string | null }[] }[];
+      channels: { id: string; accounts: Shown[] }[];
     };
-    return channels.find(({ id }) => id === "telegram")?.accounts[0];
+    const found = channels.find(({ id }) => id === "telegram")?.accounts;
+    return found?.find((one) => one.account === account);
   };
   const retry = (node: LiveDaemon) =>
     fetch(`${node.base}/api/needs/${encodeURIComponent("connection:telegram:home")}/retry`, {
@@ -106,6 +118,22 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
       });
     }
     expect(logins()).toBe(5);
+  });
+
+  test("a node that does not reach the platform passes the connection on to one that does", async () => {
+    const { front, back } = all;
+    await soon(async () => expect(await shown(back, "shop")).toMatchObject({ state: "live" }));
+    way.take = async () => true;
+    await soon(async () => {
+      const states = [await shown(front, "shop"), await shown(bare, "shop")];
+      expect(states.map((one) => one?.state)).toContain("live");
+    });
+    await soon(async () =>
+      expect(await shown(back, "shop")).toMatchObject({
+        state: "elsewhere",
+        detail: expect.stringMatching(/ has it; this node could not connect: /u),
+      }),
+    );
   });
 
   test("a visitor gets the answer that another node made, also when its report of it was lost", async () => {

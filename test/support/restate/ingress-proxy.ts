@@ -1,4 +1,4 @@
-/** What stands between a program and the ingress of Restate, and may do anything to a call. */
+/** What stands between a program and the ingress of Restate, or another server, and may do anything to a call. */
 import { once } from "node:events";
 import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { Loopback } from "../servers/loopback.ts";

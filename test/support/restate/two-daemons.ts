@@ -18,29 +18,32 @@ export interface TwoDaemons {
 }
 
 export interface TwoDaemonsOptions extends LiveDaemonOptions {
-  /** Where the second one finds the server, given its real address. @default there */
-  readonly ingressOfBack?: (ingress: string) => Promise<string>;
+  /** What the second one has instead: where it finds the server, and sections of its config. @default the same */
+  readonly ofBack?: (
+    ingress: string,
+  ) => Promise<{ readonly ingress: string; readonly config: Readonly<Record<string, unknown>> }>;
 }
 
 /** Makes them; the server runs, and both daemons are to be started. */
 export async function createTwoDaemons(options: TwoDaemonsOptions): Promise<TwoDaemons> {
   const restate = await startRestate();
   const { admin } = restate;
-  const ingressOfBack = (await options.ingressOfBack?.(restate.ingress)) ?? restate.ingress;
+  const same = { ingress: restate.ingress, config: {} };
+  const ofBack = (await options.ofBack?.(restate.ingress)) ?? same;
   const port = await freePort();
   const balancer = await openBalancer([port]);
   const nodes = `http://127.0.0.1:${balancer.port}`;
   const made: LiveDaemon[] = [];
-  const make = async (own: number, mirror = true, ingress = restate.ingress) => {
+  const make = async (own: number, mirror = true, { ingress, config } = same) => {
     const engine = { kind: "restate", ingress, admin, port: own, nodes, mirror };
     const daemon = await createLiveDaemon({
       ...options,
-      config: { ...options.config, engine },
+      config: { ...options.config, ...config, engine },
     });
     made.push(daemon);
     return daemon;
   };
-  const back = await make(port, true, ingressOfBack);
+  const back = await make(port, true, ofBack);
   const front = await make(0);
   return {
     front,
