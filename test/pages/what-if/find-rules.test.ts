@@ -24,7 +24,7 @@ describe.skipIf(!haveChromium)("rules from labels", () => {
     await daemon.start();
     await say(daemon, "m1", "ann", "morning", { mentions: ["bo"] });
     page = await rig.open(daemon.address("/replay"));
-    await page.getByText("Change a rule").waitFor({ timeout: 20_000 });
+    await page.getByText("Change a rule").waitFor();
   });
 
   const part = () => page.getByRole("region", { name: "Rules from labels" });
@@ -35,17 +35,17 @@ describe.skipIf(!haveChromium)("rules from labels", () => {
   test("without labels it says what to do, and the form stays", async () => {
     const rules = await box().inputValue();
     await find();
-    await expect.poll(answer, { timeout: 20_000 }).toContain("nobody has labelled a message");
+    await expect.poll(answer).toContain("nobody has labelled a message");
     expect(await box().inputValue()).toBe(rules);
   });
 
   test("what is found is in the form, tried, and not applied", async () => {
     await labelTalk(daemon);
     await page.reload();
-    await page.getByText("Change a rule").waitFor({ timeout: 20_000 });
+    await page.getByText("Change a rule").waitFor();
     await part().getByLabel("Minimum in percent").fill("85");
     await find();
-    await expect.poll(answer, { timeout: 20_000 }).toContain("not applied yet");
+    await expect.poll(answer).toContain("not applied yet");
     expect(await answer()).toMatch(
       new RegExp(
         `recall \\d+ % becomes .* on ${labelledLines} labels in 1 room. On other messages, expect`,
@@ -68,7 +68,7 @@ describe.skipIf(!haveChromium)("rules from labels", () => {
     await part().getByLabel("Target").selectOption("f1");
     expect(await part().getByLabel("Minimum in percent").count()).toBe(0);
     await find();
-    await expect.poll(answer, { timeout: 20_000 }).toContain("not applied yet");
+    await expect.poll(answer).toContain("not applied yet");
     await page.getByLabel("Recording file").setInputFiles({
       name: "theirs.jsonl",
       mimeType: "application/jsonl",
