@@ -2,43 +2,81 @@
  * Plugins of the config in a daemon of its own: what they deliver is checked at the edge, and what
  * they leave behind does not end the daemon.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { callApi, findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
 import { builtMain } from "../support/built/files.ts";
 import { newFolder } from "../support/daemon/folder.ts";
-
-const running = new Set<ChildProcess>();
-afterEach(() => {
-  for (const child of running) child.kill("SIGKILL");
-  running.clear();
-});
 
 interface LogLine {
   readonly msg: string;
   readonly level: string;
   readonly plugin?: string;
+  readonly channel?: string;
   readonly error?: string;
   readonly detail?: string;
 }
 
-/** A daemon with one plugin, whose source is `code`. */
-async function daemonWith(code: string, channel?: string) {
+/** Plugins that each leave a rejection behind, by what it is of. */
+const rejecting = [
+  ["while it is loaded", "void Promise.reject(new Error('lost feather'));", ""],
+  ["after a timer", "setTimeout(() => { void Promise.reject('lost feather'); }, 50);", ""],
+  [
+    "of its channel",
+    "",
+    "start: async (signal) => { reportState('live'); setTimeout(async () => " +
+      "{ throw new Error('lost feather'); }, 20); await new Promise((end) => " +
+      "signal.addEventListener('abort', end)); },",
+  ],
+] as const;
+
+const person = "author: { id: 'ann' }, chat: { id: 'room', kind: 'group' }, id: 'm1'";
+const messageOf = (channel: string, text: string) =>
+  `{ type: 'message', message: { channel: '${channel}', ${person}, text: ${text} } }`;
+
+/** What the channel of a plugin delivers, and why it is refused. */
+const refused = [
+  ["no message at all", () => "{ type: 'message' }", /event 0: message: /],
+  ["a text that is no text", (own: string) => messageOf(own, "7"), /event 0: message\.text: /],
+  [
+    "another channel's name",
+    () => messageOf("telegram", "'hi'"),
+    /event 0: message\.channel: .*"refused2"/,
+  ],
+  ["an event of no kind", () => "{ type: 'coo' }", /event 0: type: /],
+] as const;
+
+/** Their sources by the names of their files, which are those of their channels. */
+const sources = new Map<string, string>([
+  ...rejecting.map(([, top, start], n): [string, string] => [
+    `rejecting${n}`,
+    `${top} export default { name: "rejecting${n}"${channelWith(`rejecting${n}`, start)} };`,
+  ]),
+  ...refused.map(([, event], n): [string, string] => [
+    `refused${n}`,
+    delivering(`refused${n}`, event(`refused${n}`)),
+  ]),
+  ["short", delivering("short", messageOf("short", "'hi'"))],
+]);
+
+/** A daemon with all of these plugins: what one of them does harms no other. */
+async function startWithAll() {
   const stateDir = newFolder();
-  writeFileSync(join(stateDir, "pigeon.mjs"), code);
+  const names = [...sources.keys()];
+  for (const [name, code] of sources) writeFileSync(join(stateDir, `${name}.mjs`), code);
+  const withChannel = names.filter((name) => sources.get(name)?.includes("channels:"));
   const config = {
-    plugins: ["./pigeon.mjs"],
+    plugins: names.map((name) => `./${name}.mjs`),
     access: { groupPolicy: "open" },
-    ...(channel !== undefined && { channels: { [channel]: { accounts: { default: {} } } } }),
+    channels: Object.fromEntries(withChannel.map((name) => [name, { accounts: { default: {} } }])),
   };
   writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config));
   const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
   const args = ["start", "--state-dir", stateDir, "--port", "0", "--workers", "0"];
   const child = spawn(process.execPath, [builtMain, ...args], { env, stdio: "pipe" });
-  running.add(child);
   const lines: LogLine[] = [];
   let rest = "";
   child.stderr.on("data", (data) => {
@@ -46,92 +84,74 @@ async function daemonWith(code: string, channel?: string) {
     rest = parts.pop() ?? "";
     for (const part of parts) if (part.startsWith("{")) lines.push(JSON.parse(part) as LogLine);
   });
-  const logged = (msg: string) =>
-    expect
-      .poll(() => lines.find((line) => line.msg === msg), { message: `${msg} in the log` })
-      .toBeDefined()
-      .then(() => lines.filter((line) => line.msg === msg));
-  await logged("daemon.ready");
+  /** The first line of this name that speaks of this plugin. */
+  const logged = async (msg: string, about: string) => {
+    const find = () => {
+      const found = lines.find((line) => line.msg === msg && JSON.stringify(line).includes(about));
+      if (found === undefined) throw new Error(`${msg} of ${about} is not in the log`);
+      return found;
+    };
+    return vi.waitFor(find, { timeout: 60_000 });
+  };
+  await logged("daemon.ready", "");
   const daemon = await findDaemon(stateDir);
   if (daemon === null) throw new Error("no daemon answers");
   return {
+    child,
     logged,
     status: () => callApi<{ conversations: unknown }>(daemon, "/api/status"),
-    async end() {
-      child.kill("SIGTERM");
-      const [code] = await once(child, "close");
-      return code as number;
-    },
   };
 }
 
+let daemon: Awaited<ReturnType<typeof startWithAll>>;
+beforeAll(async () => {
+  daemon = await startWithAll();
+});
+afterAll(() => daemon.child.kill("SIGKILL"));
+
 describe("a rejection that a plugin leaves behind", () => {
-  test.each([
-    ["while it is loaded", "void Promise.reject(new Error('lost feather'));", ""],
-    ["after a timer", "setTimeout(() => { void Promise.reject('lost feather'); }, 50);", ""],
-    [
-      "of its channel",
-      "",
-      "start: async (signal) => { reportState('live'); setTimeout(async () => " +
-        "{ throw new Error('lost feather'); }, 20); await new Promise((end) => " +
-        "signal.addEventListener('abort', end)); },",
-    ],
-  ])("%s is logged with its name, and the daemon goes on", async (_, top, start) => {
-    const daemon = await daemonWith(
-      `${top} export default { name: "pigeon"${channelWith(start)} };`,
-      start === "" ? undefined : "pigeon",
-    );
-    const [line] = await daemon.logged("plugin.rejected");
-    expect(line).toMatchObject({ level: "error", plugin: expect.stringContaining("pigeon") });
-    expect(line?.error).toContain("lost feather");
-    expect(await daemon.status()).toBeDefined();
-    expect(await daemon.end()).toBe(0);
-  });
+  test.each(rejecting.map(([when], n) => [when, `rejecting${n}`] as const))(
+    "%s is logged with its name, and the daemon goes on",
+    async (_, plugin) => {
+      const line = await daemon.logged("plugin.rejected", plugin);
+      expect(line).toMatchObject({ level: "error", plugin: expect.stringContaining(plugin) });
+      expect(line.error).toContain("lost feather");
+      expect(await daemon.status()).toBeDefined();
+    },
+  );
 });
 
 describe("what a plugin's channel delivers", () => {
-  const person = "author: { id: 'ann' }, chat: { id: 'room', kind: 'group' }, id: 'm1'";
-  test.each([
-    ["no message at all", "{ type: 'message' }", /event 0: message: /],
-    [
-      "a text that is no text",
-      `{ type: 'message', message: { channel: 'pigeon', ${person}, text: 7 } }`,
-      /event 0: message\.text: /,
-    ],
-    [
-      "another channel's name",
-      `{ type: 'message', message: { channel: 'telegram', ${person}, text: 'hi' } }`,
-      /event 0: message\.channel: .*"pigeon"/,
-    ],
-    ["an event of no kind", "{ type: 'coo' }", /event 0: type: /],
-  ])("%s is refused with its place, and the account shows why", async (_, event, why) => {
-    const daemon = await daemonWith(
-      `export default { name: "pigeon"${channelWith(startWith(event))} };`,
-      "pigeon",
-    );
-    const [line] = await daemon.logged("connection.crashed");
-    expect(line?.error).toMatch(why);
-    expect(await daemon.end()).toBe(0);
-  });
+  test.each(refused.map(([what, , why], n) => [what, `refused${n}`, why] as const))(
+    "%s is refused with its place, and the account shows why",
+    async (_, channel, why) => {
+      const line = await daemon.logged("connection.crashed", channel);
+      expect(line).toMatchObject({ channel });
+      expect(line.error).toMatch(why);
+    },
+  );
 
   test("the short form of a message gets its defaults", async () => {
-    const event = `{ type: 'message', message: { channel: 'pigeon', ${person}, text: 'hi' } }`;
-    const daemon = await daemonWith(
-      `export default { name: "pigeon"${channelWith(startWith(event))} };`,
-      "pigeon",
-    );
-    await daemon.logged("decision");
-    expect(await daemon.end()).toBe(0);
+    expect(await daemon.logged("decision", "short")).toBeDefined();
   });
 });
 
-const startWith = (event: string) =>
-  `start: async (signal) => { reportState('live'); await deliver([${event}]); ` +
-  "await new Promise((end) => signal.addEventListener('abort', end)); },";
+test("with all of that, the daemon ends with 0 when it is told to", async () => {
+  daemon.child.kill("SIGTERM");
+  const [code] = await once(daemon.child, "close");
+  expect(code).toBe(0);
+});
 
-function channelWith(start: string): string {
+function delivering(channel: string, event: string): string {
+  const start =
+    `start: async (signal) => { reportState('live'); await deliver([${event}]); ` +
+    "await new Promise((end) => signal.addEventListener('abort', end)); },";
+  return `export default { name: "${channel}"${channelWith(channel, start)} };`;
+}
+
+function channelWith(id: string, start: string): string {
   if (start === "") return "";
-  return `, channels: [{ id: "pigeon", meta: { name: "Pigeon", description: "birds" },
+  return `, channels: [{ id: "${id}", meta: { name: "Pigeon", description: "birds" },
     capabilities: { edits: false, deletes: false, reactions: false, typing: false, threads: false,
       membership: false, history: false, media: false, mentions: "unknown", replyAuthor: false,
       botFlag: false },

@@ -12,10 +12,12 @@ import {
   ruleCounts,
   simulateRoom,
 } from "../../src/testing.ts";
+import { rounds } from "../support/rounds.ts";
 
 /** The usual rooms reach every rule; `EARSHOT_RUNS=1000` plays others. */
 const asked = process.env.EARSHOT_RUNS;
-const effort = asked === undefined ? { numRuns: 30, seed: 20 } : { numRuns: Number(asked) };
+const effort =
+  asked === undefined ? { numRuns: rounds(15, 30), seed: 4 } : { numRuns: Number(asked) };
 const patience = 120_000;
 const named = { agents: { list: [{ id: "main", name: "Scout", aliases: ["helper"] }] } };
 const agree = (run: RoomRun) =>
@@ -80,7 +82,7 @@ test(
   () =>
     checkRooms(named, agree, {
       ...effort,
-      numRuns: 20,
+      numRuns: rounds(10, 20),
       chats: [{ id: "d1", kind: "direct" }, { id: "kitchen" }],
       people: ["ann"],
     }),

@@ -21,6 +21,8 @@ export interface Scores {
 
 interface ScoreOptions {
   readonly against?: EarshotConfig;
+  /** On so many threads however little there is to do. @default one for each core, if it is much */
+  readonly threads?: number;
   /** `lines` more are done: those of one room, for all its agents. */
   readonly onProgress?: (lines: number) => void;
 }
@@ -29,10 +31,11 @@ interface ScoreOptions {
 export async function scoreLabelled(
   rooms: readonly LabelledRoom[],
   config: EarshotConfig,
-  { against, onProgress = () => undefined }: ScoreOptions = {},
+  { against, threads, onProgress = () => undefined }: ScoreOptions = {},
 ): Promise<Scores> {
   const all = rooms.reduce((sum, room) => sum + linesToDecide(room), 0);
-  const pool = all < threadsFromDecisions ? null : openPool(rooms.length);
+  const isMuch = threads !== undefined || all >= threadsFromDecisions;
+  const pool = isMuch ? openPool(threads ?? rooms.length) : null;
   const taskOf = (room: LabelledRoom): ScoreTask => ({
     room,
     settings: settingsIn(room, config),

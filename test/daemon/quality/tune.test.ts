@@ -152,7 +152,7 @@ const line = fc.record({
   answers: fc.nat(5),
 });
 const roomTexts = fc
-  .array(fc.array(line, { minLength: 8, maxLength: 24 }), { minLength: 1, maxLength: 7 })
+  .array(fc.array(line, { minLength: 8, maxLength: 24 }), { minLength: 1, maxLength: rounds(3, 7) })
   .map((all) =>
     all
       .map((lines, room) => {
@@ -214,7 +214,7 @@ property([roomTexts, targets, given, fc.nat({ max: 9 })], { numRuns: rounds(2, 1
 );
 
 test("progress ends where it was said to end, and threads find the same", async () => {
-  const all = parseLabelledRooms([1, 2, 3, 4, 5, 6].map((n) => talkRoom(`r${n}`, n)).join("\n"));
+  const all = parseLabelledRooms([2, 3, 4].map((n) => talkRoom(`r${n}`, n)).join("\n"));
   const config = scenarioConfig({}, {});
   const target = { measure: "f1", atLeast: null } as const;
   let done = 0;

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { drivers as real } from "../../../src/adapters/agents/index.ts";
 import { type AgentDriver, type AgentEvent, defineAgent } from "../../../src/domain/ports/index.ts";
 import { toolCaller } from "../agents/tool-calling-agent.ts";
+import { neverReturn } from "./never-return.ts";
 
 export { createSystemClock } from "../../../src/adapters/system/clock.ts";
 
@@ -20,7 +21,7 @@ const odd = defineAgent({
     async *run(turn, { signal }): AsyncGenerator<AgentEvent> {
       if (turn.said === "env") yield { type: "text", text: Object.keys(process.env).join(" ") };
       if (turn.said === "exit") process.exit(5);
-      if (turn.said === "loop") for (;;);
+      if (turn.said === "loop") neverReturn();
       if (turn.said === "sleep") await sleep(30, signal);
       if (turn.said === "nap") {
         await sleep(700, signal);

@@ -2,11 +2,12 @@
  * A worker host in which some words are poison
  * ============================================
  * The real host with a conversation that dies of certain texts: `!exit` ends the process of the
- * thread, `!loop` never returns, `!wait` sleeps for ever, `!throw` throws, `!oom` eats the heap.
+ * thread, `!loop` never returns (and leaves the processor to others meanwhile), `!wait` sleeps for ever, `!throw` throws, `!oom` eats the heap.
  * Everything else is the real thing.
  */
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import { type HostTask, runHost } from "../../../src/actors/host/worker.ts";
+import { neverReturn } from "./never-return.ts";
 
 export function host(task: HostTask): Promise<never> {
   return runHost(task, (options) => {
@@ -37,6 +38,6 @@ function poison(text: string): void {
     const eaten: string[][] = [];
     for (;;) eaten.push(Array.from({ length: 10_000 }, (_, n) => `${n} ${eaten.length}`));
   }
-  if (text.startsWith("!loop")) for (;;);
+  if (text.startsWith("!loop")) neverReturn();
   if (text.startsWith("!wait")) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }

@@ -37,7 +37,9 @@ export class TelegramDaemon {
     this.rooms = { ann: world.direct(world.user("Ann")), bob: world.direct(world.user("Bob")) };
     const account = { botToken: sampleToken, apiRoot: server.apiRoot, pollSeconds: 5 };
     const channels = { telegram: { accounts: { default: account } } };
-    const whole = { channels, access: { dmPolicy: "open" }, ...config };
+    // A host is a start more: what is claimed of hosts says how many.
+    const workers = { count: 0 };
+    const whole = { channels, workers, access: { dmPolicy: "open" }, ...config };
     writeFileSync(join(this.stateDir, "earshot.json5"), JSON.stringify(whole), { mode: 0o600 });
   }
 
