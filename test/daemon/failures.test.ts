@@ -2,8 +2,6 @@
  * A model that fails, on a real daemon: the room gets one harmless line, and the owner sees the cause
  * in `status`, `why`, the room, the stream, the metrics and `chat`, until the model answers again.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -11,7 +9,7 @@ import type { Why } from "../../src/actors/protocol/why.ts";
 import type { RoomHistory } from "../../src/daemon/api-types/room.ts";
 import { startDaemon } from "../../src/daemon/daemon.ts";
 import type { FailingAgent } from "../../src/domain/stream.ts";
-import { builtMain } from "../support/built/files.ts";
+import { runCommand } from "../support/built/command.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { type ModelReply, type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
@@ -66,21 +64,11 @@ async function ask(id: string, ...replies: ModelReply[]): Promise<Why["fate"]> {
   return fateOf(id);
 }
 
-async function run(input: string, ...args: string[]) {
-  const child = spawn(process.execPath, [builtMain, ...args, "--state-dir", stateDir], {
-    env: { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" },
+const run = (input: string, ...args: string[]) =>
+  runCommand([...args, "--state-dir", stateDir], {
+    env: { HOME: stateDir, NO_COLOR: "1" },
+    input,
   });
-  child.stdin.end(input);
-  let [out, err] = ["", ""];
-  child.stdout.on("data", (data) => {
-    out += String(data);
-  });
-  child.stderr.on("data", (data) => {
-    err += String(data);
-  });
-  const [code] = (await once(child, "close")) as [number];
-  return { code, out, err };
-}
 
 test("each failure is counted by its kind, and the next answer ends it", async () => {
   const said: [string, ModelReply, string][] = [

@@ -7,8 +7,8 @@
 import { z } from "zod";
 import { drivers as real } from "../../../src/adapters/agents/index.ts";
 import { type AgentDriver, type AgentEvent, defineAgent } from "../../../src/domain/ports/index.ts";
+import { neverReturn } from "../agents/never-return.ts";
 import { toolCaller } from "../agents/tool-calling-agent.ts";
-import { neverReturn } from "./never-return.ts";
 
 export { createSystemClock } from "../../../src/adapters/system/clock.ts";
 

@@ -7,7 +7,7 @@
  */
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import { type HostTask, runHost } from "../../../src/actors/host/worker.ts";
-import { neverReturn } from "./never-return.ts";
+import { neverReturn } from "../agents/never-return.ts";
 
 export function host(task: HostTask): Promise<never> {
   return runHost(task, (options) => {

@@ -13,6 +13,7 @@ import { type Daemon, startDaemon } from "../../../../src/daemon/daemon.ts";
 import { safeJson } from "../../../../src/daemon/events/safe-json.ts";
 import { cleanField } from "../../../../src/daemon/observability/log.ts";
 import type { DecisionLine, SendLine } from "../../../../src/domain/stream.ts";
+import { runCommand } from "../../../support/built/command.ts";
 import { builtMain } from "../../../support/built/files.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 import { property } from "../../../support/property.ts";
@@ -133,10 +134,13 @@ describe("commands", () => {
   });
   afterAll(() => daemon.stop());
 
-  const run = (args: readonly string[], input = "", more: Record<string, string> = {}) =>
+  const here = { HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
+  const run = (args: readonly string[], more: Record<string, string> = {}) =>
+    runCommand(args, { env: { ...here, ...more } });
+  /** As a process of its own, which the end of its input and of its work ends. */
+  const runProcess = (args: readonly string[], input: string) =>
     new Promise<{ code: number; out: string; err: string }>((done) => {
-      const here = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
-      const env = { ...here, ...more };
+      const env = { PATH: process.env.PATH, ...here };
       const whole = [builtMain, ...args];
       const child = execFile(process.execPath, whole, { env }, (error, out, err) =>
         done({ code: error === null ? 0 : Number(error.code), out, err }),
@@ -181,17 +185,14 @@ describe("commands", () => {
   test("doctor looks at the port that start would take", async () => {
     const state = join(newFolder(), "state");
     const args = ["doctor", "--offline", "--json", "--state-dir", state];
-    const [free, odd] = await Promise.all([
-      run(args, "", { PORT: "0" }),
-      run(args, "", { PORT: "door" }),
-    ]);
+    const [free, odd] = await Promise.all([run(args, { PORT: "0" }), run(args, { PORT: "door" })]);
     expect(free.out).toContain("127.0.0.1:0 is free");
     expect(odd.out).toContain('PORT is \\"door\\"');
     expect([free.code, odd.code]).toEqual([0, 1]);
   });
 
   test("chat through a pipe says a line and prints the answer without colour", async () => {
-    const { code, out: said } = await run(["chat"], "what can you do?\n");
+    const { code, out: said } = await runProcess(["chat"], "what can you do?\n");
     expect(code).toBe(0);
     expect(said).toContain("earshot: ");
     expect(said).toContain("built-in guide");
