@@ -7,11 +7,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { startDaemon } from "../../src/daemon/daemon.ts";
+import { builtFile } from "../support/built/files.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { openPage } from "../support/daemon/page.ts";
 import { inTurn } from "../support/rounds.ts";
 
-const program = join(import.meta.dirname, "../support/agents/acp-agent.mjs");
+const program = builtFile("test/acp-agent");
 
 test.each(inTurn([0, 1], 1))(
   "a permission is asked on the page and answered there, with %s workers",

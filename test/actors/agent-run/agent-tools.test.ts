@@ -17,7 +17,7 @@ import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
 import { startWebhookService, type WebhookService } from "../../support/agents/webhook-agent.ts";
-import { builtUrl } from "../../support/built/files.ts";
+import { builtFile, builtUrl } from "../../support/built/files.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
 import { systemPorts } from "../../support/runtime/system-ports.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 const program = join(import.meta.dirname, "../../support/agents/command-agent.mjs");
-const acpProgram = join(import.meta.dirname, "../../support/agents/acp-agent.mjs");
+const acpProgram = builtFile("test/acp-agent");
 const moduleSource = (steps: readonly Step[]) => `
   export default async function* (turn) {
     for (const step of ${JSON.stringify(steps)})

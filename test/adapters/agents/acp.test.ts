@@ -17,8 +17,9 @@ import {
   spoken,
 } from "../../../src/testing/agent-contract.ts";
 import { running } from "../../support/agents/alive.ts";
+import { builtFile } from "../../support/built/files.ts";
 
-const program = join(import.meta.dirname, "../../support/agents/acp-agent.mjs");
+const program = builtFile("test/acp-agent");
 const driver = acpDriver as AgentDriver;
 let log: string;
 let agents: AgentPort[] = [];

@@ -38,7 +38,23 @@ const further = {
   "test/poisoned-host": "test/support/runtime/poisoned-host.ts",
 };
 
-export type FurtherEntry = keyof typeof further;
+export type FurtherEntry = keyof typeof further | "test/acp-agent";
+
+/** A program of somebody else, with the protocol's library inside: it is started some fifty times. */
+function bundleAcpAgent(outDir: string): Promise<unknown> {
+  const input = { "acp-agent": join(root, "test", "support", "agents", "acp-agent.mjs") };
+  const output = { format: "esm", entryFileNames: "[name].js" } as const;
+  const rolldownOptions = { input, output };
+  const how = { ssr: true, outDir, emptyOutDir: false, minify: false, target: "node20" } as const;
+  return build({
+    root,
+    configFile: false,
+    logLevel: "warn",
+    publicDir: false,
+    ssr: { noExternal: true },
+    build: { ...how, rolldownOptions },
+  });
+}
 
 function buildPages(outDir: string): Promise<unknown> {
   const web = join(root, "web");
@@ -54,6 +70,7 @@ export async function setup(project: TestProject): Promise<() => void> {
   const folder = join(cacheDir, String(process.pid));
   await Promise.all([
     bundle(join(folder, "dist"), further),
+    bundleAcpAgent(join(folder, "dist", "test")),
     buildPages(join(folder, "dist", "web")),
   ]);
   copyFileSync(join(root, "package.json"), join(folder, "package.json"));

@@ -7,9 +7,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { startDaemon } from "../../../src/daemon/daemon.ts";
+import { builtFile } from "../built/files.ts";
 import { newFolder } from "./folder.ts";
 
-const program = join(import.meta.dirname, "../agents/acp-agent.mjs");
+const program = builtFile("test/acp-agent");
 const module = `
 export default async function* (turn) {
   if (/offer/.test(turn.said))
