@@ -3,7 +3,7 @@
  * every reader. Only decided lines of somebody else can be labelled.
  */
 import type { Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { RoomEntry, RoomView } from "../../src/daemon/api-types/room.ts";
 import { violations } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
@@ -27,13 +27,18 @@ describe.skipIf(!haveChromium)("labels on the Room page", () => {
     await page.locator(".rung[aria-current]").waitFor();
     return page;
   };
+  /** What most of it happens on, one after the other. */
+  let shared: Page;
+  beforeAll(async () => {
+    shared = await open();
+  });
   const row = (page: Page, text: string) =>
     page.locator(".msg", { has: page.locator(".text", { hasText: text }) });
   const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
   const pressed = (page: Page) => page.locator('.labels [aria-pressed="true"]').allInnerTexts();
 
   test("a key labels the selected line, the same key or u takes it back", async () => {
-    const page = await open();
+    const page = shared;
     const beans = row(page, "The beans are up.").first();
     await beans.click();
     expect(await pressed(page)).toEqual([]);
@@ -77,7 +82,7 @@ describe.skipIf(!haveChromium)("labels on the Room page", () => {
   });
 
   test("two presses before the daemon has answered end as the second one says", async () => {
-    const page = await open();
+    const page = shared;
     await row(page, "The beans are up.").first().click();
     const before = (await stored()).length;
     await page.route("**/label", async (route) => {
@@ -88,10 +93,11 @@ describe.skipIf(!haveChromium)("labels on the Room page", () => {
     await page.keyboard.press("a");
     await soon(async () => (await stored()).slice(before)).toEqual(["m1 engage", "m1 null"]);
     await soon(() => pressed(page)).toEqual([]);
+    await page.unroute("**/label");
   });
 
   test("an agent's own line has no buttons, and keys do nothing there", async () => {
-    const page = await open();
+    const page = shared;
     const before = await stored();
     await row(page, answer).click();
     await soon(() => page.locator(".labels").count()).toBe(0);
@@ -102,7 +108,7 @@ describe.skipIf(!haveChromium)("labels on the Room page", () => {
   });
 
   test("a label that is not stored says so and is not shown", async () => {
-    const page = await open();
+    const page = shared;
     await row(page, "Watered at six.").click();
     const message = "Cannot write the journal. Try again";
     await page.route("**/label", (route) =>
@@ -113,10 +119,11 @@ describe.skipIf(!haveChromium)("labels on the Room page", () => {
     await page.getByRole("alert").getByText(message).waitFor();
     expect(await pressed(page)).toEqual([]);
     expect(await row(page, "Watered at six.").getByText("Should have").count()).toBe(0);
+    await page.unroute("**/label");
   });
 
   test("the list of keys names them", async () => {
-    const page = await open();
+    const page = shared;
     await page.keyboard.press("?");
     const list = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await list.getByText("should have answered, should have stayed quiet").waitFor();

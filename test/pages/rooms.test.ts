@@ -3,7 +3,7 @@
  * nothing moves under the pointer. Every test also claims that nothing went wrong in the console.
  */
 import type { Page } from "playwright-core";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { aside, group, type LiveDaemon, person, toScout } from "../support/daemon/live-daemon.ts";
 import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
 import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
@@ -50,38 +50,6 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     expect(page.url()).not.toContain("token");
     await page.getByRole("link", { name: "Open the simulator" }).click();
     await page.getByRole("heading", { name: "Chat", level: 1 }).waitFor();
-  });
-
-  test("a row shows who was there, what was decided, and the state of the room", async () => {
-    await daemon.say(
-      { chat: group("#garden"), text: "the beans are up", ...aside },
-      { chat: group("#garden"), author: person("Bo"), text: "so are mine", ...aside },
-      { chat: group("#garden"), author: { ...person("Pip"), isBot: true }, text: "beep", ...aside },
-    );
-    const page = await open();
-    const garden = row(page, "#garden");
-    await garden.waitFor();
-    expect(await garden.locator(".state").textContent()).toBe("observing");
-    expect(await garden.locator(".chip").textContent()).toBe("observementions-others");
-    expect(await garden.locator(".said").textContent()).toBe("Pip: beep");
-    expect(await garden.textContent()).toContain("2 people, 1 bot");
-    expect(await garden.locator(".face.bot").count()).toBe(1);
-    const strip = await garden.locator(".strip").getAttribute("aria-label");
-    expect(strip).toBe("Last 3 decisions: 0 engaged, 3 observed");
-    expect(await page.locator(".head .sub").textContent()).toBe("1 live, 0 asleep");
-    await soon(() => page.locator(".stat dd").first().textContent()).toBe("3");
-  });
-
-  test("a turn is seen from its message to the credit that ticks down", async () => {
-    const page = await open();
-    await daemon.say({ chat: group("#garden"), text: "Scout, are you there?", ...toScout });
-    const garden = row(page, "#garden");
-    await garden.locator(".chip.engage").waitFor();
-    const credit = garden.locator(".flag", { hasText: "1 credit, 14:" });
-    await credit.waitFor();
-    const before = await credit.textContent();
-    await soon(() => credit.textContent()).not.toBe(before);
-    await soon(() => garden.locator(".state").textContent()).toBe("observing");
   });
 
   test("rows stay under the pointer, new rooms wait, and order comes when both have left", async () => {
@@ -181,16 +149,6 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     expect(strip).toBe("Last 2 decisions: 0 engaged, 2 observed");
   });
 
-  test("hostile names and words stay text on one line", async () => {
-    const title = "<img src=x onerror=alert(1)>\u202egpj";
-    await daemon.say({ chat: group(title), text: "a\u001b[31m\n<b>b</b>", ...aside });
-    const page = await open();
-    await page.locator(".room").waitFor();
-    expect(await titles(page)).toEqual(["<img src=x onerror=alert(1)>gpj"]);
-    expect(await page.locator(".said").textContent()).toBe("Ann: a[31m <b>b</b>");
-    expect((await page.locator(".room").boundingBox())?.height).toBe(64);
-  });
-
   test("thousands of rooms are a window of rows, and the last one is a scroll away", async () => {
     const count = rounds(2_000, 10_000);
     for (let first = 0; first < count; first += 1_000)
@@ -225,30 +183,41 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     })`);
     await soon(() => liveNodes(page)).toBeLessThan(before + 4_000);
   }, 120_000);
+});
 
-  test("at every width rows have one height and nothing scrolls sideways", async () => {
-    const long = "x".repeat(60);
-    await daemon.say({ chat: group(long), author: person(long), text: long, ...aside });
-    const page = await open({ width: 390 });
-    await page.locator(".room").waitFor();
-    for (const [width, height] of [
-      [390, 112],
-      [768, 64],
-      [1200, 64],
-      [1440, 64],
-      [1600, 64],
-    ] as const) {
-      await page.setViewportSize({ width, height: 900 });
-      const tall = async () => (await page.locator(".room").boundingBox())?.height;
-      await expect.poll(tall, { message: `at ${width} px` }).toBe(height);
-      const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-      expect(wide, `at ${width} px`).toBe(0);
-    }
+describe.skipIf(!haveChromium)("the Rooms page, one thing after the other", () => {
+  const rig = createPagesRig({ kept: true });
+  let daemon: LiveDaemon;
+  let page: Page;
+
+  beforeAll(async () => {
+    daemon = await rig.daemon();
+    await daemon.start();
+    await daemon.say(
+      { chat: group("#garden"), text: "the beans are up", ...aside },
+      { chat: group("#garden"), author: person("Bo"), text: "so are mine", ...aside },
+      { chat: group("#garden"), author: { ...person("Pip"), isBot: true }, text: "beep", ...aside },
+    );
+    page = await rig.open(daemon.address("/"));
+    await page.getByText("Live", { exact: true }).waitFor();
+  });
+
+  test("a row shows who was there, what was decided, and the state of the room", async () => {
+    const garden = row(page, "#garden");
+    await garden.waitFor();
+    expect(await garden.locator(".state").textContent()).toBe("observing");
+    expect(await garden.locator(".chip").textContent()).toBe("observementions-others");
+    expect(await garden.locator(".said").textContent()).toBe("Pip: beep");
+    expect(await garden.textContent()).toContain("2 people, 1 bot");
+    expect(await garden.locator(".face.bot").count()).toBe(1);
+    const strip = await garden.locator(".strip").getAttribute("aria-label");
+    expect(strip).toBe("Last 3 decisions: 0 engaged, 3 observed");
+    expect(await page.locator(".head .sub").textContent()).toBe("1 live, 0 asleep");
+    await soon(() => page.locator(".stat dd").first().textContent()).toBe("3");
   });
 
   test("landmarks, one heading and a name for every control", async () => {
-    await daemon.say({ chat: group("#garden"), text: "hello", ...aside });
-    const page = await open({ colorScheme: "dark" });
+    await page.emulateMedia({ colorScheme: "dark" });
     await row(page, "#garden").waitFor();
     for (const role of ["banner", "navigation", "main"] as const)
       expect(await page.getByRole(role).count()).toBe(1);
@@ -261,5 +230,45 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
       ).toBeTruthy();
     await page.keyboard.press("Tab");
     expect(await page.locator(":focus").textContent()).toBe("Skip to content");
+  });
+
+  test("a turn is seen from its message to the credit that ticks down", async () => {
+    await daemon.say({ chat: group("#garden"), text: "Scout, are you there?", ...toScout });
+    const garden = row(page, "#garden");
+    await garden.locator(".chip.engage").waitFor();
+    const credit = garden.locator(".flag", { hasText: "1 credit, 14:" });
+    await credit.waitFor();
+    const before = await credit.textContent();
+    await soon(() => credit.textContent()).not.toBe(before);
+    await soon(() => garden.locator(".state").textContent()).toBe("observing");
+  });
+
+  test("at every width rows have one height and nothing scrolls sideways", async () => {
+    const long = "x".repeat(60);
+    await daemon.say({ chat: group(long), author: person(long), text: long, ...aside });
+    await row(page, long).waitFor();
+    for (const [width, height] of [
+      [390, 112],
+      [768, 64],
+      [1200, 64],
+      [1440, 64],
+      [1600, 64],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      const tall = async () => (await row(page, long).boundingBox())?.height;
+      await expect.poll(tall, { message: `at ${width} px` }).toBe(height);
+      const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      expect(wide, `at ${width} px`).toBe(0);
+    }
+  });
+
+  test("hostile names and words stay text on one line", async () => {
+    const title = "<img src=x onerror=alert(1)>\u202egpj";
+    await daemon.say({ chat: group(title), text: "a\u001b[31m\n<b>b</b>", ...aside });
+    const shown = row(page, "onerror=alert");
+    await shown.waitFor();
+    expect(await shown.locator(".name").textContent()).toBe("<img src=x onerror=alert(1)>gpj");
+    expect(await shown.locator(".said").textContent()).toBe("Ann: a[31m <b>b</b>");
+    expect((await shown.boundingBox())?.height).toBe(64);
   });
 });
