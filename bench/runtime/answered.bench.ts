@@ -14,9 +14,9 @@ import type { Inbound } from "../../src/domain/message.ts";
 import { quantile, type Report, report, round, short } from "../support.ts";
 
 const people = [1, 64] as const;
-const turnsOf = (users: number) => (short ? 60 : users === 1 ? 1_200 : 6_000) + users;
+const turnsOf = (users: number) => (short ? 60 : 6_000) + users;
 /** A daemon lives for days: what is compiled in its first seconds is no cost of a turn. */
-const warmTurnsOf = (users: number) => (short ? 20 : users === 1 ? 600 : 3_000) + users;
+const warmTurnsOf = (users: number) => (short ? 20 : 3_000) + users;
 const rounds = short ? 1 : 3;
 const flag = (name: string) =>
   process.argv.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
