@@ -7,7 +7,7 @@ export const engineLimits = {
   /** Events that wait on a node for their conversation's call; more are refused. */
   inboxEventsMax: 4_096,
   /** The latest events by which an inbox recognises one that comes again; the journal recognises older ones. */
-  seenMax: 1_024,
+  seenMax: 256,
   /** Orders that wait for their conversation; more are refused. */
   ordersMax: 256,
   /** How long a caller waits for the outcome of an order, which is carried out all the same. */
