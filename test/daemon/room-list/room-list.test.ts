@@ -15,7 +15,7 @@ const config = `{
 
 let stateDir: string;
 let daemon: Daemon;
-const start = () => startDaemon({ stateDir, port: 0, workers: 1, logLevel: "fatal", env: {} });
+const start = () => startDaemon({ stateDir, port: 0, workers: 0, logLevel: "fatal", env: {} });
 
 beforeEach(async () => {
   stateDir = await mkdtemp(join(tmpdir(), "earshot-rooms-"));
