@@ -10,7 +10,8 @@ import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
 import { builtMain } from "../support/built/files.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 
-const frozenMs = 3_000;
+/** For this long an agent may say nothing: a busy machine lets none wait as long. */
+const idleMs = 6_000;
 const patience = { timeout: 60_000, interval: 50 };
 const running = new Set<ChildProcess>();
 afterEach(() => {
@@ -56,7 +57,7 @@ async function start(stateDir = newFolder(), before = "") {
       { agentId: "looper", match: { channel: "webhook", peer: { kind: "direct", id: "loop" } } },
     ],
     session: { dmScope: "per-peer" },
-    turn: { idleMs: 2_000 },
+    turn: { idleMs },
     messages: { inbound: { debounceMs: 20 } },
   };
   writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config));
@@ -95,7 +96,7 @@ async function start(stateDir = newFolder(), before = "") {
       expect(sent.status).toBe(status);
     },
     /** With its agents, as all of a machine. They go on a moment later. */
-    async freeze(agents: readonly number[] = []) {
+    async freeze(frozenMs: number, agents: readonly number[] = []) {
       child.kill("SIGSTOP");
       for (const pid of agents) process.kill(-pid, "SIGSTOP");
       await new Promise((done) => setTimeout(done, frozenMs));
@@ -120,7 +121,7 @@ function goOn(pid: number): void {
   }
 }
 
-test("a process that stood still for three seconds keeps its hosts and its running turns", async () => {
+test("a process that stood still for longer than an agent may keeps its hosts and its running turns", async () => {
   const daemon = await start();
   const before = (await daemon.status()).hosts.map(({ id, epoch }) => ({ id, epoch }));
   const ids = Array.from({ length: 8 }, (_, n) => `m${n}`);
@@ -128,7 +129,7 @@ test("a process that stood still for three seconds keeps its hosts and its runni
   await expect.poll(async () => (await daemon.status()).turns.running, patience).toBeGreaterThan(2);
   const { turns } = await daemon.status();
   await expect.poll(() => daemon.agents().length, patience).toBeGreaterThanOrEqual(turns.running);
-  await daemon.freeze(daemon.agents());
+  await daemon.freeze(idleMs + 1_000, daemon.agents());
   const status = await daemon.status();
   expect(status.hosts).toMatchObject(before);
   for (const id of ids) await expect.poll(() => daemon.outcomeOf(id), patience).toBe("replied");
@@ -141,7 +142,7 @@ test("a host that hangs is replaced, also in a process that stood still meanwhil
   const before = (await daemon.status()).hosts.map(({ epoch }) => epoch);
   await daemon.say("m1", "loop", "please hang");
   await expect.poll(async () => (await daemon.status()).turns.running, patience).toBe(1);
-  await daemon.freeze();
+  await daemon.freeze(3_000);
   await expect.poll(() => daemon.logged("host.lost").length, patience).toBeGreaterThan(0);
   const replaced = async () =>
     (await daemon.status()).hosts.filter(({ epoch }) => !before.includes(epoch)).length;

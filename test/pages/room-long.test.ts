@@ -168,7 +168,7 @@ describe.skipIf(!haveChromium)("a room of thousands of lines", () => {
     expect(await line(3).isVisible()).toBe(true);
     await page.keyboard.press("ArrowDown");
     await soon(focused).toBe("4");
-    expect(await line(4).evaluate(isInSight)).toBe(true);
+    await soon(() => line(4).evaluate(isInSight)).toBe(true);
     expect(await page.locator(".msg[aria-selected=true] .text").textContent()).toBe(textOf(4));
   });
 
