@@ -16,10 +16,14 @@ import { samplePicture } from "../support/pages/sample-picture.ts";
 describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
   const rig = createPagesRig({ kept: true });
   let daemon: LiveDaemon;
+  /** As a person has it open, from the first line to the restart. */
+  let page: Page;
 
   beforeAll(async () => {
     daemon = await rig.daemon();
     await daemon.start();
+    page = await open();
+    await page.getByText("Live", { exact: true }).waitFor();
   });
   const open = () => rig.open(daemon.address("/chat"));
 
@@ -35,8 +39,6 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
   }
 
   test("the guide answers in the direct chat, and the ladder of the line says why", async () => {
-    const page = await open();
-    await page.getByText("Live", { exact: true }).waitFor();
     await say(page, "hello there");
     await answers(page).first().waitFor();
     expect(await answers(page).first().textContent()).toContain("built-in guide");
@@ -48,15 +50,13 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
   });
 
   test("a second page sees the same talk, and both see what is new", async () => {
-    const [first, second] = await Promise.all([open(), open()]);
-    for (const page of [first, second]) await mine(page, "hello there").waitFor();
-    await say(first, "seen by both");
+    const second = await open();
+    await mine(second, "hello there").waitFor();
+    await say(page, "seen by both");
     await mine(second, "seen by both").getByText("engage dm").waitFor();
   });
 
   test("a simulated room of four people and two bots decides by the rules and names of the config", async () => {
-    const page = await open();
-    await page.getByText("Live", { exact: true }).waitFor();
     for (const [who, kind] of [
       ["Dee", "Add person"],
       ["Clerk", "Add bot"],
@@ -95,7 +95,6 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
   });
 
   test("a restart of the daemon loses and repeats nothing", async () => {
-    const page = await open();
     await say(page, "before the restart");
     await soon(() => answers(page).count()).toBeGreaterThanOrEqual(3);
     rig.forgive("ERR_");

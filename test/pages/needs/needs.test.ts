@@ -43,6 +43,10 @@ describe.skipIf(!haveChromium)("needs you", () => {
     await page.getByText("Live", { exact: true }).waitFor();
     return page;
   }
+  async function showAs(page: Page, { width, colorScheme }: (typeof looks)[number]): Promise<void> {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+  }
   const tab = (page: Page, name: RegExp) =>
     page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name });
 
@@ -74,8 +78,9 @@ describe.skipIf(!haveChromium)("needs you", () => {
 
   test("Health lists each with its buttons, wide and narrow, light and dark", async () => {
     const daemon = await daemonWithRefused("Kitchen", hostile.repeat(5), "Shed");
-    for (const { width, colorScheme } of looks) {
-      const page = await open(daemon, "/health", { width, colorScheme });
+    const page = await open(daemon, "/health");
+    for (const look of looks) {
+      await showAs(page, look);
       const needs = page.getByRole("region", { name: "Needs you" }).locator(".need");
       await soon(() => needs.count()).toBe(3);
       await tab(page, /^Health\s+3\s+things need you$/).waitFor();
@@ -83,10 +88,9 @@ describe.skipIf(!haveChromium)("needs you", () => {
       expect(await outsideWindow(page)).toEqual([]);
       if (process.env.EARSHOT_SHOTS !== undefined)
         await page.screenshot({
-          path: `${process.env.EARSHOT_SHOTS}-${width}-${colorScheme}.png`,
+          path: `${process.env.EARSHOT_SHOTS}-${look.width}-${look.colorScheme}.png`,
         });
     }
-    const page = await open(daemon, "/health");
     const kitchen = page.locator(".need", { hasText: "Group not allowed yet: Kitchen" });
     await kitchen.getByRole("button", { name: "Ignore" }).focus();
     await page.keyboard.press("Enter");
@@ -106,8 +110,9 @@ describe.skipIf(!haveChromium)("needs you", () => {
       "}",
     ];
     await writeFile(join(daemon.stateDir, "earshot.json5"), lines.join("\n"));
-    for (const { width, colorScheme } of looks) {
-      const page = await open(daemon, "/health", { width, colorScheme });
+    const page = await open(daemon, "/health");
+    for (const look of looks) {
+      await showAs(page, look);
       const need = page.locator(".need", { hasText: "The config file was refused" });
       const show = need.getByRole("button", { name: "Show the line" });
       await show.waitFor();
@@ -127,11 +132,10 @@ describe.skipIf(!haveChromium)("needs you", () => {
       expect(await outsideWindow(page)).toEqual([]);
       if (process.env.EARSHOT_SHOTS !== undefined)
         await page.screenshot({
-          path: `${process.env.EARSHOT_SHOTS}-line-${width}-${colorScheme}.png`,
+          path: `${process.env.EARSHOT_SHOTS}-line-${look.width}-${look.colorScheme}.png`,
         });
       await page.keyboard.press("Enter");
       await show.waitFor();
-      await page.close();
     }
   });
 

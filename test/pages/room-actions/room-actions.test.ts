@@ -135,8 +135,9 @@ describe.skipIf(!haveChromium)("actions on the Room page", () => {
   });
 
   test("nothing is wrong with it in light and dark, wide and narrow", async () => {
+    const page = await open();
     for (const width of [1440, 390]) {
-      const page = await open({ width });
+      await page.setViewportSize({ width, height: 900 });
       await button(page, "Actions").click();
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });

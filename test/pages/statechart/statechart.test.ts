@@ -81,8 +81,8 @@ describe.skipIf(!haveChromium)("the statechart of the Room page", () => {
       expect((await read()).at(-1)?.to.attention).toBe("observing");
     }, 20_000);
   });
-  const open = async (options = {}) => {
-    const page = await rig.open(daemon.address(roomHref(key)), options);
+  const open = async () => {
+    const page = await rig.open(daemon.address(roomHref(key)));
     await page.locator(".taken-list li").first().waitFor({ state: "attached" });
     return page;
   };
@@ -138,62 +138,70 @@ describe.skipIf(!haveChromium)("the statechart of the Room page", () => {
     expect(await read()).toEqual(before);
   });
 
-  test("keys step back and forward, the chart and its way follow, Escape is now again", async () => {
-    const page = await open();
-    await soon(() => lit(page)).toContain("attention.observing");
-    const all = await read();
-    await soon(() => page.locator(".taken-list li").count()).toBe(all.length);
-    for (let at = all.length - 1; at >= 0; at -= 1) {
-      await page.keyboard.press("[");
-      const one = all[at] as RoomTransition;
-      await soon(() => lit(page)).toContain(`attention.${one.to.attention}`);
-      expect((await taken(page)).every((way) => way.endsWith(one.event))).toBe(true);
-    }
-    expect((await taken(page))[0]).toMatch(/^attention\.observing attention\.engaged\.\w+ message/);
-    await page.keyboard.press("[");
-    await page.getByText(`1 of ${all.length}`).waitFor();
-    await page.keyboard.press("]");
-    await page.getByText(`2 of ${all.length}`).waitFor();
-    await page.getByRole("button", { name: "Show message" }).click();
-    await page.locator('.msg[aria-selected="true"]', { hasText: "@Scout mend it" }).waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByText(`now, ${all.length} kept`).waitFor();
-    await soon(() => lit(page)).toContain("attention.observing");
-  });
+  describe("one after the other on one page", () => {
+    let page: Page;
+    beforeAll(async () => {
+      page = await open();
+    });
 
-  test("no name lies on another one, on a state or beyond the edge, now and at every step", async () => {
-    const page = await open();
-    const count = await page.locator(".taken-list li").count();
-    const seen = new Set(await overlaps(page));
-    for (let step = 0; step < count; step += 1) {
+    test("keys step back and forward, the chart and its way follow, Escape is now again", async () => {
+      await soon(() => lit(page)).toContain("attention.observing");
+      const all = await read();
+      await soon(() => page.locator(".taken-list li").count()).toBe(all.length);
+      for (let at = all.length - 1; at >= 0; at -= 1) {
+        await page.keyboard.press("[");
+        const one = all[at] as RoomTransition;
+        await soon(() => lit(page)).toContain(`attention.${one.to.attention}`);
+        expect((await taken(page)).every((way) => way.endsWith(one.event))).toBe(true);
+      }
+      expect((await taken(page))[0]).toMatch(
+        /^attention\.observing attention\.engaged\.\w+ message/,
+      );
       await page.keyboard.press("[");
-      for (const one of await overlaps(page)) seen.add(one);
-      if (process.env.SHOTS && step === 2) await page.screenshot({ path: "/tmp/chart-step.png" });
-    }
-    expect([...seen]).toEqual([]);
-  });
+      await page.getByText(`1 of ${all.length}`).waitFor();
+      await page.keyboard.press("]");
+      await page.getByText(`2 of ${all.length}`).waitFor();
+      await page.getByRole("button", { name: "Show message" }).click();
+      await page.locator('.msg[aria-selected="true"]', { hasText: "@Scout mend it" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByText(`now, ${all.length} kept`).waitFor();
+      await soon(() => lit(page)).toContain("attention.observing");
+    });
 
-  test("new ones appear on the open page, choosing one shows it, and the inspector is a click away", async () => {
-    const page = await open();
-    const before = await page.locator(".taken-list li").count();
-    await daemon.say({ ...ann, text: "@Scout and now?", ...toScout });
-    await soon(() => page.locator(".taken-list li").count()).toBeGreaterThan(before + 2);
-    await page.locator(".taken-list button", { hasText: "lane.granted" }).first().click();
-    await soon(() => lit(page)).toContain("attention.engaged.running");
-    await soon(() => taken(page)).toContain(
-      "attention.engaged.waiting attention.engaged.running lane.granted",
-    );
-    const link = page.getByRole("link", { name: "Open in the Stately inspector" });
-    expect(await link.getAttribute("href")).toMatch(/^\/inspect\?key=agent%3Amain.*#token=./);
-    expect(await link.getAttribute("target")).toBe("_blank");
-    expect(await violations(page, "everything")).toEqual([]);
-    if (process.env.SHOTS) await page.screenshot({ path: "/tmp/chart-light.png" });
-    await page.emulateMedia({ colorScheme: "dark" });
-    expect(await violations(page, "colours")).toEqual([]);
-    if (process.env.SHOTS) await page.screenshot({ path: "/tmp/chart-dark.png" });
-    const narrow = await open({ width: 390 });
-    await narrow.getByRole("button", { name: "State", exact: true }).click();
-    expect(await violations(narrow, "everything")).toEqual([]);
-    if (process.env.SHOTS) await narrow.screenshot({ path: "/tmp/chart-390.png" });
+    test("no name lies on another one, on a state or beyond the edge, now and at every step", async () => {
+      const count = await page.locator(".taken-list li").count();
+      const seen = new Set(await overlaps(page));
+      for (let step = 0; step < count; step += 1) {
+        await page.keyboard.press("[");
+        for (const one of await overlaps(page)) seen.add(one);
+        if (process.env.SHOTS && step === 2) await page.screenshot({ path: "/tmp/chart-step.png" });
+      }
+      expect([...seen]).toEqual([]);
+    });
+
+    test("new ones appear on the open page, choosing one shows it, and the inspector is a click away", async () => {
+      await page.keyboard.press("Escape");
+      const before = await page.locator(".taken-list li").count();
+      await daemon.say({ ...ann, text: "@Scout and now?", ...toScout });
+      await soon(() => page.locator(".taken-list li").count()).toBeGreaterThan(before + 2);
+      await page.locator(".taken-list button", { hasText: "lane.granted" }).first().click();
+      await soon(() => lit(page)).toContain("attention.engaged.running");
+      await soon(() => taken(page)).toContain(
+        "attention.engaged.waiting attention.engaged.running lane.granted",
+      );
+      const link = page.getByRole("link", { name: "Open in the Stately inspector" });
+      expect(await link.getAttribute("href")).toMatch(/^\/inspect\?key=agent%3Amain.*#token=./);
+      expect(await link.getAttribute("target")).toBe("_blank");
+      expect(await violations(page, "everything")).toEqual([]);
+      if (process.env.SHOTS) await page.screenshot({ path: "/tmp/chart-light.png" });
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await violations(page, "colours")).toEqual([]);
+      if (process.env.SHOTS) await page.screenshot({ path: "/tmp/chart-dark.png" });
+      await page.setViewportSize({ width: 390, height: 900 });
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.getByRole("button", { name: "State", exact: true }).click();
+      expect(await violations(page, "everything")).toEqual([]);
+      if (process.env.SHOTS) await page.screenshot({ path: "/tmp/chart-390.png" });
+    });
   });
 });
