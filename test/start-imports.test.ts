@@ -11,12 +11,13 @@ const src = resolve(import.meta.dirname, "..", "src");
 const statics = /(?:^|\n)(?:import|export)\b(?! type\b)[^"';]*?from\s*"([^"]+)"/g;
 
 /** The packages that importing a file of src/ brings, its own files' imports followed. */
-function packagesOf(entry: string): Set<string> {
+function packagesOf(entry: string, files: (path: string) => void = () => undefined): Set<string> {
   const packages = new Set<string>();
   const seen = new Set<string>();
   const visit = (path: string) => {
     if (seen.has(path)) return;
     seen.add(path);
+    files(path);
     for (const [, what = ""] of readFileSync(path, "utf8").matchAll(statics))
       if (what.startsWith(".")) visit(resolve(path, "..", what));
       else if (!what.startsWith("node:")) packages.add(what);
@@ -32,6 +33,16 @@ describe("what a start loads", () => {
     const heavy =
       /^(ai|@ai-sdk\/.*|grammy|discord\.js|@slack\/.*|matrix-js-sdk|baileys|@clack\/.*|pino-pretty)$/;
     expect([...packages].filter((name) => heavy.test(name))).toEqual([]);
+  });
+
+  test("the daemon loads no engine that keeps conversations elsewhere, and no simulation", () => {
+    const files: string[] = [];
+    packagesOf("daemon/cli/commands/start.ts", (path) => files.push(path.slice(src.length + 1)));
+    expect(files).toContain("daemon/engine/load.ts");
+    const later =
+      /^(daemon\/engine\/(engine|front)|engines\/restate\/node|daemon\/replay\/simulate)\.ts$/;
+    expect(files.filter((path) => later.test(path))).toEqual([]);
+    expect(files.filter((path) => path.startsWith("actors/simulation/"))).toEqual([]);
   });
 
   test("a host loads four libraries", () => {

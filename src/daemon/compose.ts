@@ -35,9 +35,8 @@ import type { LoadedPlugins } from "./config/plugins.ts";
 import type { Registry } from "./config/registry.ts";
 import type { SkillRegistry } from "./config/skills.ts";
 import type { ConfigChanges } from "./config-edit/changes.ts";
-import { createEngine, type Engine } from "./engine/engine.ts";
-import { noCopyOf } from "./engine/engine-status.ts";
-import { withEngine } from "./engine/front.ts";
+import type { Engine, EnginePorts } from "./engine/engine.ts";
+import type { EngineModules } from "./engine/load.ts";
 import { createInspector, type Inspector } from "./inspector/inspector.ts";
 import { createNeeds, type Needs } from "./needs/needs.ts";
 import { logReader } from "./observability/event-log.ts";
@@ -66,6 +65,8 @@ export interface ServicePorts {
   readonly store: Store;
   /** The copy of the conversations of all nodes, where an engine has them. */
   readonly mirror: MirrorStore | null;
+  /** Null: the daemon's own hosts step its conversations. */
+  readonly engine: EngineModules | null;
   readonly clock: Clock;
   readonly log: Log;
   readonly workers: number;
@@ -146,7 +147,8 @@ export function composeServices(ports: ServicePorts): Services {
     engine: () => engineStatus(),
   });
   let address: string | null = null;
-  const engine = createEngine({
+  const engines = ports.engine;
+  const enginePorts: EnginePorts = {
     clock,
     log,
     ids,
@@ -160,9 +162,11 @@ export function composeServices(ports: ServicePorts): Services {
     address: () => address,
     runtime: () => own,
     front: () => runtime,
-  });
+  };
+  const engine = engines?.createEngine(enginePorts) ?? null;
   const engineStatus = () => engine?.status() ?? null;
-  const noCopy = () => (engine === null || mirror !== null ? null : noCopyOf(engine.status()));
+  const noCopy = () =>
+    engine === null || mirror !== null ? null : (engines?.noCopyOf(engine.status()) ?? null);
   const listensAt = (at: string) => {
     address = at;
   };
@@ -201,7 +205,8 @@ export function composeServices(ports: ServicePorts): Services {
     events,
     onInspect: inspector.report,
   };
-  const runtime: Runtime = engine === null ? createRuntime(own) : withEngine(own, engine);
+  const runtime: Runtime =
+    engine === null || engines === null ? createRuntime(own) : engines.withEngine(own, engine);
   const webchat = webchatOf(ports, ids, shown, runtime, noCopy);
   registry.show(webchat);
   const speech = createSpeech({

@@ -27,7 +27,6 @@ import type {
 } from "../domain/ports/index.ts";
 import { oneLine } from "../domain/sanitize.ts";
 import { createListener } from "./api/listener.ts";
-import { checkEverything, ofDaemon } from "./checks/live/everything.ts";
 import { composeServices, type Services, workersOf } from "./compose.ts";
 import { withFoundModels } from "./config/auto-agents.ts";
 import { type ConfigSource, openConfig } from "./config/config-source.ts";
@@ -36,6 +35,7 @@ import { createRegistry, type Registry } from "./config/registry.ts";
 import { createSkillRegistry } from "./config/skills.ts";
 import { type ConfigChanges, createConfigChanges } from "./config-edit/changes.ts";
 import { createRoomEdits } from "./config-edit/room-edits.ts";
+import { loadEngine } from "./engine/load.ts";
 import type { KnownHosts } from "./http/allowed-hosts.ts";
 import type { ClientAddresses } from "./http/client-address.ts";
 import { type Listeners, openListeners } from "./http/listeners.ts";
@@ -44,7 +44,6 @@ import { createLog, type DaemonLog } from "./observability/log.ts";
 import { writeToStderr } from "./observability/stderr-lines.ts";
 import { findTracer } from "./observability/tracer.ts";
 import type { Traces } from "./observability/traces.ts";
-import { simulate } from "./replay/simulate.ts";
 import { removeAddress, writeAddress } from "./state/address-file.ts";
 import { openMirror, openStore } from "./state/open-store.ts";
 import { builtPages, version } from "./state/package-files.ts";
@@ -267,6 +266,7 @@ async function open(options: DaemonOptions, closers: Closers): Promise<Opened> {
     registry,
     store,
     mirror,
+    engine: await loadEngine(config),
     clock,
     log: log.log,
     workers: options.workers ?? workersOf(config),
@@ -407,12 +407,6 @@ async function tracesOf(tracer: Tracer, clock: Clock): Promise<Traces> {
   return createTraces(tracer, () => clock.now());
 }
 
-/** The part of the config that a simulation uses: rules and agents, not access. */
-function simulatedConfig(config: EarshotConfig): unknown {
-  const { agents, engagement, context, loopGuard, messages, stream, silent, turn, prompt } = config;
-  return { agents, engagement, context, loopGuard, messages, stream, silent, turn, prompt };
-}
-
 async function serve(opened: Opened): Promise<Listeners> {
   const { options, clock, log, registry, services, readiness, current } = opened;
   const { connections } = services;
@@ -436,9 +430,13 @@ async function serve(opened: Opened): Promise<Listeners> {
         retryConnection: (channel, account) => connections.retry(channel, account),
         hook: (channel, account) => connections.hook(channel, account),
         webhookSent: (account) => registry.webhook.sent(account),
-        simulate: (lines, explain) =>
-          simulate(lines, { explain: explain ?? true, config: simulatedConfig(current.config()) }),
+        simulate: async (lines, explain) => {
+          const { simulate, simulatedConfig } = await import("./replay/simulate.ts");
+          const config = simulatedConfig(current.config());
+          return simulate(lines, { explain: explain ?? true, config });
+        },
         check: async (onStep) => {
+          const { checkEverything, ofDaemon } = await import("./checks/live/everything.ts");
           const { channels, drivers } = registry;
           const { stateDir, baseDir } = opened;
           const given = { clock, stateDir, baseDir, channels, drivers };

@@ -21,7 +21,7 @@ import { lockStateDir } from "../../src/adapters/stores/state-lock.ts";
 import { createSystemClock } from "../../src/adapters/system/clock.ts";
 import { sha256 } from "../../src/adapters/system/digest.ts";
 import { createIds, createRandom } from "../../src/adapters/system/ids.ts";
-import { createEngine } from "../../src/daemon/engine/engine.ts";
+import { createEngine, type EnginePorts } from "../../src/daemon/engine/engine.ts";
 import { withEngine } from "../../src/daemon/engine/front.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
@@ -111,7 +111,7 @@ if (poison !== undefined)
       if (message.text === poison) process.kill(process.pid, "SIGKILL");
     },
   });
-const engine = createEngine({
+const enginePorts: EnginePorts = {
   clock,
   log,
   ids,
@@ -125,7 +125,8 @@ const engine = createEngine({
   address: () => null,
   runtime: () => ports,
   front: () => runtime,
-});
+};
+const engine = isNode ? createEngine(enginePorts) : null;
 const runtime: Runtime = engine === null ? createRuntime(ports) : withEngine(ports, engine);
 
 process.on("message", (message: ToChild) => {

@@ -122,12 +122,8 @@ export interface Engine {
   leave(): Promise<void>;
 }
 
-/** Null: the daemon's own hosts step its conversations. */
-export function createEngine(ports: EnginePorts): Engine | null {
-  return ports.config().engine.kind === "pool" ? null : restateEngine(ports);
-}
-
-function restateEngine(ports: EnginePorts): Engine {
+/** The engine that the config asks for; its kind is not `pool`. */
+export function createEngine(ports: EnginePorts): Engine {
   const { clock, log, config } = ports;
   const { ingress, admin, host, port, nodes, identityKeys } = config().engine;
   const inbox = createInbox(trimmed(ingress));

@@ -146,3 +146,9 @@ function scriptedOnly(config: EarshotConfig): EarshotConfig {
     },
   });
 }
+
+/** The part of the config that a simulation uses: rules and agents, not access. */
+export function simulatedConfig(config: EarshotConfig): unknown {
+  const { agents, engagement, context, loopGuard, messages, stream, silent, turn, prompt } = config;
+  return { agents, engagement, context, loopGuard, messages, stream, silent, turn, prompt };
+}
