@@ -50,8 +50,25 @@ export interface Seen {
   readonly silentMs: Millis;
 }
 
+type Row = readonly [boot: string, row: LeaseTable["nodes"][string]];
+
+/** A process that died, and was started again before that was noticed, is not shown beside the new one. */
+function lastOfEach(rows: readonly Row[], own: string): readonly Row[] {
+  const startOf = ([boot, { facts }]: Row) =>
+    boot === own ? Number.POSITIVE_INFINITY : (facts?.startedAt ?? 0);
+  const last = new Map<string, Row>();
+  for (const row of rows) {
+    const other = last.get(row[1].node);
+    if (other === undefined || startOf(other) <= startOf(row)) last.set(row[1].node, row);
+  }
+  return [...last.values()];
+}
+
 export function viewOf({ now, table, boot, heardAt, hears, silentMs }: Seen): SeenNodes {
-  const rows = Object.entries(table.nodes).filter(([, { left }]) => !left);
+  const rows = lastOfEach(
+    Object.entries(table.nodes).filter(([, { left }]) => !left),
+    boot,
+  );
   const nodes = rows.map(([own, { node, facts }]): SeenNode => {
     const heard = heardAt.get(own) ?? now;
     const isSilent = now - heard > silentMs;

@@ -80,6 +80,18 @@ describe("of the nodes that share connections", () => {
 
   test("one that is back before its last process was missed is not gone", () => {
     const table = heardOf(beat("a"), beat("b"), beat("b", { boot: "another of b" }));
+    // Before that there are two of its name, of which one runs.
+    const started = { boot: "another of b", facts: { ...facts, startedAt: 2, turns: 7 } };
+    for (const both of [
+      heardOf(beat("a"), beat("b"), beat("b", started)),
+      heardOf(beat("a"), beat("b", started), beat("b")),
+    ])
+      expect(seen(both).nodes.map(({ node, facts: of }) => [node, of?.turns])).toEqual([
+        ["a", 1],
+        ["b", 7],
+      ]);
+    const own = heardOf(beat("a", { boot: "one before", facts: started.facts }), beat("a"));
+    expect(seen(own).nodes).toMatchObject([{ node: "a", isOwn: true }]);
     const missed = beaten(table, beat("a", lapse(table, "boot of b")));
     expect(seen(missed).gone).toEqual([]);
     expect(seen(missed).nodes.map(({ node }) => node)).toEqual(["a", "b"]);
