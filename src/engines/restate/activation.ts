@@ -126,6 +126,13 @@ export function activate(
       `Cannot go on with ${key}: another node has the conversation. Nothing is stored or sent here.`,
     );
 
+  /** Where a start could not go on with what was there: nobody would ever apply it, as nothing is due. */
+  const left = (count: number) =>
+    new EarshotError(
+      "EAR_HOST_LOST",
+      `Cannot let ${key} rest: ${count} of its events are not applied. Its call is made again, from what is stored.`,
+    );
+
   const touched = () => {
     changes += 1;
     rested = null;
@@ -211,11 +218,13 @@ export function activate(
     const pruneAt = await prune();
     const before = changes;
     const at = await dueAt();
+    const unapplied = await kept.unapplied(0, Number.MAX_SAFE_INTEGER);
     if ((await isQuiet()) && before === changes) {
-      rested = { dueAt: at, pruneAt };
+      if (unapplied.length > 0) failure = left(unapplied.length);
+      else rested = { dueAt: at, pruneAt };
       look?.();
     }
-    watch();
+    if (failure === null) watch();
   }
 
   /** Deletes rows that are too old. Resolves to when those that are left will be; null: there are none. */

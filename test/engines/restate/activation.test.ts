@@ -4,9 +4,10 @@
  * is there, the calls that it refuses come to it again and again.
  */
 import { afterEach, describe, expect, test } from "vitest";
+import { conversationOf, newEvent } from "../../../src/actors/protocol/event-codec.ts";
 import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
-import type { Clock, Store } from "../../../src/domain/ports/index.ts";
+import type { Clock, KeptRow, Store } from "../../../src/domain/ports/index.ts";
 import {
   type Activation,
   type ActiveRuntime,
@@ -14,6 +15,7 @@ import {
   type Work,
 } from "../../../src/engines/restate/activation.ts";
 import { untold } from "../../../src/engines/restate/feed/node-mirror.ts";
+import { called } from "../../support/restate/offers.ts";
 import { groupKey } from "../../support/runtime/supervised.ts";
 
 /** A turn that never ends: it is waited for until the time is over, by the clock that it was given. */
@@ -36,9 +38,11 @@ function busyRuntime(clock: Clock, stopped: number[]): ActiveRuntime {
 /** An activation with this runtime. */
 function activated(
   create: (own: { readonly store: Store; readonly clock: Clock }) => ActiveRuntime,
+  rows: readonly KeptRow[] = [],
 ) {
   let last = 1_000_000;
-  return activate(groupKey("active"), [], false, {
+  return activate(groupKey("active"), rows, false, {
+    times: { lookMs: 1, restMs: 1 },
     clock: createSystemClock(),
     log: () => undefined,
     retentionMs: () => 86_400_000,
@@ -130,5 +134,43 @@ describe("what somebody waits for", () => {
     await activation.end();
     expect((await failed).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
     await expect(store.sync()).rejects.toThrow("another node has the conversation");
+  });
+});
+
+describe("one that is quiet", () => {
+  /** Rests at once; its runtime has done nothing with what was there. */
+  const quiet: ActiveRuntime = {
+    ...busyRuntime(createSystemClock(), []),
+    passivateAll: async () => undefined,
+    settled: async () => undefined,
+    status: () => ({ turns: { running: 0, waiting: 0 }, outbox: {}, heartbeats: [] }) as never,
+  };
+  const rests = async (rows: readonly KeptRow[]) => {
+    const activation = activated(() => quiet, rows);
+    try {
+      return (await activation.next()).rests;
+    } finally {
+      await activation.end();
+    }
+  };
+  const event = async () => {
+    const store = openKeptStore([]);
+    const { event, ...identity } = called("active", "1");
+    await store.commit([newEvent(conversationOf(groupKey("active")), 1, event, identity).write]);
+    const rows = store.changes();
+    await store.close();
+    return rows;
+  };
+
+  test("rests where everything is applied", async () => {
+    const rows = await event();
+    const seq = JSON.parse(rows.find(({ table }) => table === "journal")?.id ?? "[]")[0] as number;
+    const applied = { table: "applied", id: `[${seq}]`, row: { seq, code: 1 } };
+    expect(await rests([...rows, applied])).toBe(true);
+    expect(await rests([])).toBe(true);
+  });
+
+  test("does not rest with an event that nobody has applied: its call fails, and is made again", async () => {
+    await expect(rests(await event())).rejects.toThrow("1 of its events are not applied");
   });
 });
