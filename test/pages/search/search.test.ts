@@ -47,17 +47,11 @@ describe.skipIf(!haveChromium)("search", () => {
     }
   });
 
-  /** What one page can show one after the other. */
-  let shared: Page;
-  beforeAll(async () => {
-    shared = await rig.open(daemon.address("/search"));
-  });
-
   const texts = (page: Page) => page.locator(".found .text").allTextContents();
   const field = (page: Page) => page.getByLabel("Text of the message");
 
   test("words find messages, newest first, grouped by room, with the found words marked", async () => {
-    const page = shared;
+    const page = await rig.open(daemon.address("/search"));
     await field(page).fill("rhubarb");
     await soon(() => page.locator(".found mark").count()).toBeGreaterThanOrEqual(3);
     const shown = await texts(page);
@@ -102,8 +96,7 @@ describe.skipIf(!haveChromium)("search", () => {
   });
 
   test("older messages come page by page", async () => {
-    const page = shared;
-    await field(page).fill("weather");
+    const page = await rig.open(daemon.address("/search?text=weather"));
     await soon(async () => (await texts(page)).length).toBe(50);
     await page.getByRole("button", { name: "Older messages" }).click();
     await soon(async () => (await texts(page)).length).toBe(100);
@@ -158,8 +151,7 @@ describe.skipIf(!haveChromium)("search", () => {
   });
 
   test("axe finds nothing, light and dark", async () => {
-    const page = shared;
-    await field(page).fill("rhubarb");
+    const page = await rig.open(daemon.address("/search?text=rhubarb"));
     await soon(() => page.locator(".found mark").count()).toBeGreaterThanOrEqual(3);
     expect(await violationsInBothColours(page)).toEqual([]);
     if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}/search-dark.png` });
@@ -167,7 +159,8 @@ describe.skipIf(!haveChromium)("search", () => {
 
   test("an error says so, and Try again asks again", async () => {
     rig.forgive("500");
-    const page = shared;
+    const page = await rig.open(daemon.address("/search"));
+    await page.locator(".found").first().waitFor();
     await page.route("**/api/search?*", (route) =>
       route.fulfill({ status: 500, json: { error: { message: "the disk is on fire" } } }),
     );
@@ -179,9 +172,10 @@ describe.skipIf(!haveChromium)("search", () => {
   });
 
   test("nothing is wider than a narrow window", async () => {
-    const page = shared;
-    await page.setViewportSize({ width: 390, height: 844 });
-    await field(page).fill("rhubarb");
+    const page = await rig.open(daemon.address("/search?text=rhubarb"), {
+      width: 390,
+      height: 844,
+    });
     await soon(() => page.locator(".found mark").count()).toBeGreaterThanOrEqual(3);
     const width = "document.documentElement.scrollWidth";
     expect(await page.evaluate(width)).toBeLessThanOrEqual(390);
