@@ -112,6 +112,19 @@ export async function underWay({ base, headers }: Daemon): Promise<number> {
   return turns.running + turns.waiting + open;
 }
 
+/** Those of these messages that are not decided yet, or whose turn has no outcome. */
+export async function unsettled(
+  { base, headers }: Daemon,
+  ids: readonly string[],
+): Promise<string[]> {
+  const open: string[] = [];
+  for (const id of ids) {
+    const { why } = await (await fetch(`${base}/api/why/${id}`, { headers })).json();
+    if ((why?.[0]?.fate?.outcome ?? null) === null) open.push(id);
+  }
+  return open;
+}
+
 /** People who talk to whichever daemon they are led to. */
 export class Talk {
   /** Ids of accepted messages. */
