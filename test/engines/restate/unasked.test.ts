@@ -139,5 +139,5 @@ describe.skipIf(!haveRestate)("of two nodes that share a Restate", () => {
     await world.configure({ conversations: { [later]: { heartbeat } } });
     await world.until(() => ofLater().length >= 3);
     expect(await world.saidAgain(later)).toEqual([]);
-  }, 120_000);
+  });
 });
