@@ -113,7 +113,7 @@ class Pool implements HostFactory {
         }),
       ),
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-      execArgv: this.#entry.pathname.endsWith(".ts") ? ["--import", moduleLoader()] : [],
+      execArgv: loaderFor(this.#entry),
     });
     piscina.on("error", (error: unknown) => {
       this.#options.log("warn", "pool.error", { error: reasonOf(error) });
@@ -351,11 +351,13 @@ function unstarted(order: TurnRequest, at: number, message: string): TurnReport 
 }
 
 /**
- * Lets a thread run TypeScript sources; built code needs none of it. It registers by hand, because
+ * Options for a thread or a process that runs this module: they let it run TypeScript sources; built code needs none
+ * of it. The loader registers by hand, because
  * on Node 20 tsx's own loader does nothing in a thread whose parent runs under it.
  */
-export function moduleLoader(): string {
+export function loaderFor(entry: URL): string[] {
+  if (!entry.pathname.endsWith(".ts")) return [];
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx/package.json"));
   const api = new URL("./dist/esm/api/index.mjs", tsx).href;
-  return `data:text/javascript,import{register}from${JSON.stringify(api)};register()`;
+  return ["--import", `data:text/javascript,import{register}from${JSON.stringify(api)};register()`];
 }

@@ -1,7 +1,7 @@
 /** Threads that play labelled rooms. */
 import { availableParallelism } from "node:os";
 import { Piscina } from "piscina";
-import { moduleLoader } from "../../actors/supervisor/worker-pool.ts";
+import { loaderFor } from "../../actors/supervisor/worker-pool.ts";
 import type { LabelledRoom } from "../../domain/quality/labelled-room.ts";
 import { qualityWorker } from "../state/worker-entries.ts";
 
@@ -17,7 +17,7 @@ export function openPool(threads: number): Piscina {
   return new Piscina({
     filename: qualityWorker.href,
     maxThreads: Math.max(1, Math.min(availableParallelism(), threads)),
-    execArgv: qualityWorker.pathname.endsWith(".ts") ? ["--import", moduleLoader()] : [],
+    execArgv: loaderFor(qualityWorker),
     // No thread needs a secret.
     env: {},
   });

@@ -6,7 +6,7 @@
  */
 
 import { type ChildProcess, fork } from "node:child_process";
-import { moduleLoader } from "../../actors/supervisor/worker-pool.ts";
+import { loaderFor } from "../../actors/supervisor/worker-pool.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import { whatIfWorker } from "../state/worker-entries.ts";
@@ -40,9 +40,8 @@ export function createWhatIfProcesses(clock: Clock): WhatIfProcesses {
   let warm: Warm[] = [];
 
   function start(): ChildProcess {
-    const heap = `--max-old-space-size=${memoryMb}`;
     return fork(whatIfWorker, {
-      execArgv: whatIfWorker.pathname.endsWith(".ts") ? [heap, "--import", moduleLoader()] : [heap],
+      execArgv: [`--max-old-space-size=${memoryMb}`, ...loaderFor(whatIfWorker)],
       serialization: "advanced",
     });
   }
