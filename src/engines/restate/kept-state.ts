@@ -91,8 +91,7 @@ export class KeptState {
 
   constructor(groups: Iterable<readonly [string, Group]>) {
     this.#groups = new Map(groups);
-    const others = this.keys().filter((key) => !isAside(key));
-    for (const key of [...others, ...this.#asideKeys()])
+    for (const key of this.#inOrder())
       for (const id of Object.keys(this.#groups.get(key) ?? {})) this.#place(tableOf(key), id, key);
   }
 
@@ -114,8 +113,7 @@ export class KeptState {
 
   /** What was put aside comes first, in the order in which it was: where a row is there twice, the last one counts. */
   rows(): readonly KeptRow[] {
-    const others = this.keys().filter((key) => !isAside(key));
-    return [...this.#asideKeys(), ...others].flatMap((key) =>
+    return this.#inOrder().flatMap((key) =>
       Object.entries(this.#groups.get(key) ?? {}).map(([id, row]) => ({
         table: tableOf(key),
         id,
@@ -129,6 +127,7 @@ export class KeptState {
    * are enough of them.
    */
   placed(changes: readonly KeptRow[]): readonly KeptRow[] {
+    if (changes.length === 0) return changes;
     const own = new Map(Object.entries(this.#groups.get(`${prefix}outbox`) ?? {}));
     const placed = changes.flatMap((change) => {
       const { table, id, row } = change;
@@ -142,7 +141,7 @@ export class KeptState {
     });
     const sent = [...own].filter(([, { state }]) => state === "sent");
     const moved = sent.slice(0, engineLimits.rowsTogether);
-    if (changes.length === 0 || moved.length < engineLimits.rowsTogether) return placed;
+    if (moved.length < engineLimits.rowsTogether) return placed;
     const last = this.#asideKeys().at(-1)?.slice(asidePrefix.length) ?? "0";
     const table = `outbox/${Number(last) + 1}`;
     return [
@@ -156,6 +155,10 @@ export class KeptState {
   #asAside(id: string, row: KeptRow["row"]): readonly KeptRow[] {
     const key = this.#aside.get(id);
     return key === undefined ? [] : [{ table: key.slice(prefix.length), id, row }];
+  }
+
+  #inOrder(): readonly string[] {
+    return [...this.#asideKeys(), ...this.keys().filter((key) => !isAside(key))];
   }
 
   #asideKeys(): readonly string[] {

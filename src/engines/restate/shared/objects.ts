@@ -2,8 +2,8 @@
  * What all nodes share besides conversations
  * ==========================================
  * `access` has the rows of the access store, `schedules` the entries that are said at set times, `gaps` what accounts
- * could not recover. A change is refused when one of its rows was changed by another node meanwhile, so that a code is used once. `cursors` has how far each
- * account has read its platform.
+ * could not recover. A change is refused when one of its rows was changed by another node meanwhile, so that a code is
+ * used once. `cursors` has how far each account has read its platform.
  */
 import type { ObjectContext, ObjectSharedContext } from "@restatedev/restate-sdk";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
