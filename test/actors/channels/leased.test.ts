@@ -3,12 +3,29 @@
  * lease, and neither sends nor delivers without it.
  */
 import { describe, expect, test } from "vitest";
+import type { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import { platformChannels } from "../../../src/adapters/channels/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import type { ChannelContext } from "../../../src/domain/ports/index.ts";
 import { rig, room } from "../../support/restate/leased-account.ts";
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+async function pass(clock: SimulatedClock, ms: number): Promise<void> {
+  clock.advanceTo(clock.now() + ms);
+  await settle();
+}
+
+/** Has had the lease, and was refused by the platform. */
+async function refusedAccount(): Promise<ReturnType<typeof rig>> {
+  const account = rig(true);
+  await settle();
+  account.hold(4);
+  await settle();
+  account.contexts[0]?.reportState("halted", "Cannot log in: token refused");
+  await settle();
+  return account;
+}
 
 describe("an account whose connection may exist once only", () => {
   test("connects while this node has its lease; one that is posted to connects on every node", async () => {
@@ -161,12 +178,7 @@ describe("an account that another node is connected with", () => {
   });
 
   test("a node that is halted gives its lease back, so that another one may try, and says why it was", async () => {
-    const { connections, contexts, happened, hold, listener, send, status } = rig(true);
-    await settle();
-    hold(4);
-    await settle();
-    contexts[0]?.reportState("halted", "Cannot log in: token refused");
-    await settle();
+    const { connections, contexts, happened, listener, send, status } = await refusedAccount();
     expect(happened.slice(-3)).toEqual(["stops to serve 4", "socket ends", "given back"]);
     const halted = { state: "halted", detail: "Cannot log in: token refused" };
     expect(status()).toMatchObject({ ...halted, holder: null });
@@ -187,12 +199,7 @@ describe("an account that another node is connected with", () => {
   });
 
   test("a halted node wants its lease again when somebody retries, and connects once it has it", async () => {
-    const { connections, contexts, happened, hold, status } = rig(true);
-    await settle();
-    hold(4);
-    await settle();
-    contexts[0]?.reportState("halted", "Cannot log in: token refused");
-    await settle();
+    const { connections, happened, hold, status } = await refusedAccount();
     const before = happened.length;
     expect(await connections.retry("socket", "default")).toBe(true);
     await settle();
@@ -205,28 +212,19 @@ describe("an account that another node is connected with", () => {
   });
 
   test("a halted node waits for its turn again once another one has been connected for a minute", async () => {
-    const { clock, contexts, happened, hold, listener, status } = rig(true);
-    await settle();
-    hold(4);
-    await settle();
-    contexts[0]?.reportState("halted", "Cannot log in: token refused");
-    await settle();
+    const { clock, contexts, happened, hold, listener, status } = await refusedAccount();
     const given = listener();
-    const pass = async (ms: number) => {
-      clock.advanceTo(clock.now() + ms);
-      await settle();
-    };
     // Refused as well: nobody knows whether the account works at all.
     given.onHolder(there, null);
-    await pass(600_000);
+    await pass(clock, 600_000);
     expect(listener()).toBe(given);
     given.onHolder(there, "");
-    await pass(59_999);
+    await pass(clock, 59_999);
     given.onHolder(there, null);
     given.onHolder(there, "");
-    await pass(59_999);
+    await pass(clock, 59_999);
     expect(listener()).toBe(given);
-    await pass(1);
+    await pass(clock, 1);
     expect(listener()).not.toBe(given);
     listener().onHolder(there, "");
     expect(status()).toMatchObject({
@@ -260,10 +258,6 @@ describe("an account that another node is connected with", () => {
       }
       await settle();
     };
-    const pass = async (ms: number) => {
-      clock.advanceTo(clock.now() + ms);
-      await settle();
-    };
     // Once it is connected, failures count from zero again.
     await fail(limits.leaseFailuresMax - 1);
     own()?.reportState("live");
@@ -276,7 +270,7 @@ describe("an account that another node is connected with", () => {
     expect(status()?.detail).toBe(
       "there has it, and is not connected; this node could not connect: no route to host",
     );
-    await pass(limits.leasePassedOnMs);
+    await pass(clock, limits.leasePassedOnMs);
     expect(listener()).not.toBe(given);
     // Its failures of the last time do not count.
     hold(5);
@@ -289,17 +283,11 @@ describe("an account that another node is connected with", () => {
   });
 
   test("a node that stops waits for no turn", async () => {
-    const { clock, connections, contexts, hold, listener } = rig(true);
-    await settle();
-    hold(4);
-    await settle();
-    contexts[0]?.reportState("halted", "Cannot log in: token refused");
-    await settle();
+    const { clock, connections, listener } = await refusedAccount();
     const given = listener();
     given.onHolder(there, "");
     await connections.handOver();
-    clock.advanceTo(clock.now() + 60_000);
-    await settle();
+    await pass(clock, 60_000);
     expect(listener()).toBe(given);
   });
 
