@@ -79,6 +79,8 @@ class Runner {
       include: [driver],
       globalSetup: ["test/support/temp-folder.ts"],
       pool: "threads",
+      // Those of vitest.config.ts are of a process: a thread may not set them.
+      execArgv: [],
       maxWorkers: 1,
       watch: false,
       // The files with all mutants are of no use afterwards.
