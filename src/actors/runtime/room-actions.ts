@@ -5,20 +5,14 @@
  * with who did it before the caller is answered. None of them is announced in the chat, except for
  * what the agent is made to say.
  */
-import type { Route } from "../../domain/message.ts";
-import { routeOf } from "../../domain/message.ts";
 import type { Store } from "../../domain/ports/index.ts";
-import { conversationOf, decodeEvent } from "../protocol/event-codec.ts";
+import { newestRoute } from "../journal/newest-route.ts";
+import { conversationOf } from "../protocol/event-codec.ts";
 import type { RoomActed, RoomOperator, RoomOrder, RoomRefusal } from "../protocol/room-actions.ts";
 import type { Runtime } from "../protocol/runtime.ts";
 import type { Speech } from "../protocol/speech.ts";
 
 type Ways = Pick<Runtime, "abortTurn" | "disengage" | "resetSession" | "updateSession" | "say">;
-
-/** Journal rows in the first look for the place; each further look takes four times as many. */
-const firstStride = 256;
-/** Rows are recognised by their beginning: `type` comes first. */
-const messagePrefix = '{"type":"message.received"';
 
 export function createRoomActions(
   store: () => Pick<Store, "conversation" | "tail" | "lastSeqOf">,
@@ -57,20 +51,3 @@ export function createRoomActions(
 
 const refused = (why: RoomRefusal): RoomActed => ({ refused: why });
 const done = (messages: readonly string[] = []): RoomActed => ({ refused: null, messages });
-
-/** Where the newest message of a conversation came from; null: there is none. */
-async function newestRoute(
-  store: Pick<Store, "tail" | "lastSeqOf">,
-  conv: number,
-): Promise<Route | null> {
-  let upTo = (await store.lastSeqOf(conv)) + 1;
-  for (let stride = firstStride; upTo > 1; stride *= 4) {
-    const from = Math.max(0, upTo - 1 - stride);
-    const rows = await store.tail(conv, from, upTo);
-    const newest = rows.findLast(({ body }) => body.startsWith(messagePrefix));
-    const event = newest === undefined ? null : decodeEvent(newest);
-    if (event?.type === "message.received") return routeOf(event.message);
-    upTo = from + 1;
-  }
-  return null;
-}

@@ -6,7 +6,7 @@
  *
  * A timer is rearmed when it fires, so a machine that slept starts one turn each. An agent whose
  * HEARTBEAT.md has no instructions is not called, and a conversation without any message has no
- * route.
+ * route. One that spoke before the config woke anybody there has it in the journal.
  */
 import {
   agentOf,
@@ -28,12 +28,13 @@ import {
 } from "../../domain/ports/index.ts";
 import { hasInstructions } from "../../machines/prompt/heartbeat.ts";
 import type { Configs } from "../journal/config-versions.ts";
+import { newestRoute } from "../journal/newest-route.ts";
 import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
 
 export interface HeartbeatPorts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly store: Pick<Store, "meta">;
+  readonly store: Pick<Store, "meta" | "tail" | "lastSeqOf">;
   readonly configs: Pick<Configs, "current" | "version">;
   /** Whether the heartbeats of a conversation start here. */
   readonly starts: (key: string) => boolean;
@@ -52,6 +53,8 @@ interface StoredBeat {
   /** Time of the last heartbeat, or of the first possible one. */
   at: Millis | null;
 }
+
+const noBeat: StoredBeat = { route: null, at: null };
 
 interface Beat extends StoredBeat {
   readonly agentId: string;
@@ -92,13 +95,14 @@ export function createHeartbeats(ports: HeartbeatPorts): Heartbeats {
   async function loadOne(key: string): Promise<void> {
     if (beats.has(key)) return;
     const { agentId } = parseSessionKey(key);
-    const beat: Beat = { agentId, route: null, at: null, timer: null, dueAt: null, looking: false };
+    const beat: Beat = { ...noBeat, agentId, timer: null, dueAt: null, looking: false };
     beats.set(key, beat);
-    const stored = await ports.store.meta(beatName(key));
-    if (stored === null) return;
-    const { route, at } = JSON.parse(stored) as StoredBeat;
+    const { store } = ports;
+    const stored = await store.meta(beatName(key));
+    const { route, at }: StoredBeat = stored === null ? noBeat : JSON.parse(stored);
+    const found = route ?? (await newestRoute(store, conversationOf(key).conv));
     // A message received meanwhile is newer.
-    beat.route ??= route;
+    beat.route ??= found;
     beat.at ??= at;
   }
 

@@ -219,6 +219,24 @@ describe("its words go", () => {
     expect(world.events("agent_start")).toMatchObject([{ key, batch: [] }]);
     await world.runtime.stop();
   });
+
+  test("to a room in which nobody has spoken since the config wakes the agent there", async () => {
+    const key = "agent:main:telegram:group:room";
+    const { world } = worldWith({});
+    await world.start();
+    await world.say("good morning, everybody");
+    await world.pass(1_000);
+    await world.restart({ conversations: { [key]: { heartbeat } } });
+    for (const text of ["Stand-up in five minutes.", "Stand-up now."]) {
+      world.runs.push({ afterMs: 10, steps: [{ text }] });
+      await world.pass(31 * minute);
+    }
+    expect(world.sent.map(({ chat, text }) => [chat, text])).toEqual([
+      ["room", "Stand-up in five minutes."],
+      ["room", "Stand-up now."],
+    ]);
+    await world.runtime.stop();
+  });
 });
 
 describe("over time", () => {

@@ -181,14 +181,16 @@ describe("an agent with a heartbeat, whose conversation an engine keeps", () => 
     },
   );
 
-  test("that is given one later is woken once its conversation looks at the config again", async () => {
+  test("that is given one at rest is woken once its conversation looks at the config again", async () => {
     const room = openRoom({});
     await room.speak("1");
     await room.engine.pass(everyMs);
     expect(await room.beats()).toEqual([]);
+    expect(room.engine.isActive).toBe(false);
     room.configure({ heartbeat: { everyMs } });
-    await room.speak("2");
-    await room.engine.pass(everyMs);
-    expect(await room.beats()).toHaveLength(1);
+    room.engine.wake();
+    await room.engine.pass(2 * everyMs);
+    expect(await room.beats()).toHaveLength(2);
+    expect(room.sent).toHaveLength(3);
   });
 });

@@ -50,6 +50,11 @@ export class SimulatedEngine {
     } else this.#active.activation.take([event]);
   }
 
+  /** It becomes active, as a node asks for that has another config. */
+  wake(): void {
+    if (this.#active === null) this.#isCalled = true;
+  }
+
   /** Its node is gone, with what was not stored; the call is made again when nodes run. */
   async kill(): Promise<void> {
     if (this.#active === null) return;
