@@ -227,6 +227,8 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     await page.keyboard.type("@Scout hello");
     await page.keyboard.press("Enter");
     await row(page, "@Scout hello").locator(".chip").waitFor();
+    // Its answer has no ladder: it must not be the newest later, wherever the time goes.
+    await page.locator(".msg .sent svg").waitFor();
     await page.keyboard.press("Alt+3");
     await page.keyboard.type("nice");
     await page.keyboard.press("Enter");
@@ -254,6 +256,52 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await soon(() => page.getByRole("dialog").count()).toBe(0);
+  });
+
+  test("Enter on a message of the agent, which has no ladder, goes to what is said of it", async () => {
+    const page = await open();
+    await write(page, "Ann", "@Scout hello");
+    await page.locator(".msg .sent svg").waitFor();
+    await page.locator("main").focus();
+    await page.keyboard.press("n");
+    const focused = () => page.evaluate("document.activeElement.className");
+    await soon(focused).toContain("msg");
+    await page.keyboard.press("Enter");
+    const why = page.locator(".why-pane :focus");
+    await soon(() => why.textContent()).toContain("It answers Ann");
+    await page.keyboard.press("Escape");
+    await soon(focused).toContain("msg");
+    // The ladder of another line does not draw the focus to itself.
+    await page.keyboard.press("k");
+    await page.locator(".ladder").waitFor();
+    await soon(() => page.locator(".msg:focus").textContent()).toContain("@Scout hello");
+  });
+
+  test("a ladder that comes late gets the focus of who waits for it, and of nobody else", async () => {
+    const page = await open();
+    const held: (() => Promise<void>)[] = [];
+    await page.route("**/api/simulate", (route) => void held.push(() => route.continue()));
+    const answer = () => Promise.all(held.splice(0).map((go) => go()));
+    const focused = () => page.evaluate("document.activeElement.className");
+    const toWhy = async (text: string) => {
+      await room(page).fill(text);
+      await room(page).press("Enter");
+      await page.locator("main").focus();
+      await page.keyboard.press("n");
+      await soon(() => page.locator(".msg:focus").textContent()).toContain(text);
+      await page.keyboard.press("Enter");
+      await soon(() => page.locator(".why-pane :focus").count()).toBe(1);
+    };
+    await toWhy("is it late?");
+    expect(await page.locator(".ladder").count()).toBe(0);
+    await answer();
+    await soon(focused).toBe("ladder");
+    await toWhy("and now?");
+    await page.keyboard.press("Escape");
+    await soon(focused).toContain("msg");
+    await answer();
+    await page.locator(".ladder").waitFor();
+    expect(await focused()).toContain("msg");
   });
 
   test("hostile names and texts stay text", async () => {

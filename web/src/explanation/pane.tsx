@@ -38,7 +38,10 @@ export interface WhyPaneProps {
   /** What to type in a terminal for the same answer. */
   readonly command: string | null;
   readonly onBack: () => void;
-  /** The explanation takes the focus as soon as it is there, and calls back. */
+  /**
+   * The pane takes the focus, and calls back; the ladder has it as soon as it is there. A message of
+   * the agent has none.
+   */
   readonly wantsFocus: boolean;
   readonly onFocused: () => void;
   /** Opens the list of keys. */
@@ -50,12 +53,7 @@ export interface WhyPaneProps {
 /** The pane beside the rooms. */
 export function WhyPane(props: WhyPaneProps) {
   const { of, why, verdict, note, onBack, onHelp, wantsFocus, onFocused, judging = null } = props;
-  const ladder = useRef<HTMLOListElement>(null);
-  useEffect(() => {
-    if (!wantsFocus || ladder.current === null) return;
-    ladder.current.focus();
-    onFocused();
-  });
+  const { ladder, body } = useFocus(wantsFocus, onFocused);
   const first = why?.explanation?.verdict ?? why?.recorded ?? verdict;
   const decided = first && withJudgement(first, judging?.judgement ?? null);
   const isJudged = judging !== null && decided?.rule === "judge";
@@ -71,7 +69,7 @@ export function WhyPane(props: WhyPaneProps) {
         <h2>Why</h2>
         <bdi class="of small muted cut">{of}</bdi>
       </div>
-      <div class="scroll">
+      <div class="scroll" ref={body} tabIndex={-1}>
         {decided === null ? (
           <NothingPicked note={note} onHelp={onHelp} />
         ) : (
@@ -95,6 +93,23 @@ export function WhyPane(props: WhyPaneProps) {
       </div>
     </section>
   );
+}
+
+/** What gets the focus: the ladder, and until it is there what is around it. */
+function useFocus(wanted: boolean, onFocused: () => void) {
+  const ladder = useRef<HTMLOListElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  const waits = useRef(false);
+  useEffect(() => {
+    const list = ladder.current;
+    // Who has gone elsewhere meanwhile waits no more.
+    if (document.activeElement !== body.current) waits.current = false;
+    if (!wanted && (!waits.current || list === null)) return;
+    (list ?? body.current)?.focus();
+    waits.current = list === null;
+    if (wanted) onFocused();
+  });
+  return { ladder, body };
 }
 
 const announceMs = 500;
