@@ -180,7 +180,7 @@ export function composeServices(ports: ServicePorts): Services {
   const inspector = createInspector({
     clock,
     log,
-    events,
+    events: shown,
     metrics,
     readToken: ports.readToken,
     page: ports.inspectorUrl,

@@ -294,6 +294,8 @@ export const limits = {
   sendMsMax: 20_000,
   /** A refused send is retried until it is too old, and at most this often. */
   sendAttemptsMax: 2_000,
+  /** Steps of a delivery, between two of its stored states, that an inspector is shown one by one. */
+  deliveryStepsMax: 16,
   /** Messages being edited in place while an answer grows. */
   draftsMax: 10_000,
   /** Conversations whose last message is remembered for the pause before the next one. */

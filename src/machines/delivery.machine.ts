@@ -137,3 +137,43 @@ export function nextDelivery(row: DeliveryState, event: DeliveryEvent): Delivery
   }
   return answer ?? row;
 }
+
+/** A step of a row: the event, and what the row is after it. */
+export interface DeliveryStep extends DeliveryState {
+  readonly event: DeliveryEvent["type"];
+}
+
+const nameOf = ({ state, attempts, doubts }: DeliveryState) => `${state} ${attempts} ${doubts}`;
+const isKnown = ({ state }: DeliveryState) => Object.hasOwn(deliveryMachine.states, state);
+
+/**
+ * The fewest steps of the machine that lead from one row to another; none: it is the same. Null: no few steps do, or
+ * one of them has a state of another version.
+ */
+export function deliverySteps(
+  from: DeliveryState,
+  to: DeliveryState,
+): readonly DeliveryStep[] | null {
+  const wanted = nameOf(to);
+  const seen = new Set([nameOf(from)]);
+  if (seen.has(wanted)) return [];
+  if (!isKnown(from) || !isKnown(to)) return null;
+  let paths: readonly (readonly DeliveryStep[])[] = [[]];
+  for (let length = 1; length <= limits.deliveryStepsMax; length += 1) {
+    const longer: DeliveryStep[][] = [];
+    for (const path of paths)
+      for (const event of deliveryEvents) {
+        const next = nextDelivery(path.at(-1) ?? from, { type: event });
+        const name = nameOf(next);
+        // Nothing ever takes a doubt back.
+        if (next.doubts > to.doubts || seen.has(name)) continue;
+        seen.add(name);
+        const { state, attempts, doubts } = next;
+        const steps = [...path, { event, state, attempts, doubts }];
+        if (name === wanted) return steps;
+        longer.push(steps);
+      }
+    paths = longer;
+  }
+  return null;
+}

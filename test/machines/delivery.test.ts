@@ -8,6 +8,7 @@ import {
   type DeliveryEvent,
   type DeliveryState,
   deliveryMachine,
+  deliverySteps,
   nextDelivery,
 } from "../../src/machines/delivery.machine.ts";
 import { property } from "../support/property.ts";
@@ -77,4 +78,42 @@ test("the calls of the platform are counted, and the last one allowed ends it", 
     state: "in-doubt",
     doubts: row.doubts + 1,
   });
+});
+
+const rowOf = (story: readonly DeliveryEvent[], from: DeliveryState): DeliveryState => {
+  const { state, attempts, doubts } = story.reduce(nextDelivery, from);
+  return { state, attempts, doubts };
+};
+const unsent: DeliveryState = { state: "pending", ...input };
+const short = fc.array(fc.constantFrom(...events), { maxLength: limits.deliveryStepsMax });
+
+property([short, short])(
+  "the steps between two rows of a story are those of the machine, and no more than were taken",
+  (earlier, later) => {
+    const from = rowOf(earlier, unsent);
+    const to = rowOf(later, from);
+    const steps = deliverySteps(from, to);
+    let at = from;
+    for (const { event, ...next } of steps ?? []) {
+      expect(nextDelivery(at, { type: event })).toEqual(next);
+      at = next;
+    }
+    expect(at).toEqual(to);
+    expect(steps?.length).toBeLessThanOrEqual(later.length);
+  },
+);
+
+test("what was not stored of a reaction or a doubt is found again; what no few steps lead to is not", () => {
+  const names = (from: DeliveryState, to: DeliveryState) =>
+    deliverySteps(from, to)?.map(({ event }) => event) ?? null;
+  expect(names(unsent, { state: "sent", attempts: 2, doubts: 0 })).toEqual([
+    ...["send", "defer", "send", "confirm"],
+  ]);
+  const sending: DeliveryState = { state: "sending", attempts: 1, doubts: 0 };
+  expect(names(sending, { ...unsent, doubts: 1 })).toEqual(["doubt", "resend"]);
+  expect(names(sending, unsent)).toEqual(["withhold"]);
+  expect(names(sending, { state: "expired", attempts: 1, doubts: 0 })).toEqual(["defer", "expire"]);
+  expect(names({ ...unsent, doubts: 1 }, sending)).toBeNull();
+  expect(names(unsent, { state: "sent", attempts: 400, doubts: 0 })).toBeNull();
+  expect(names({ ...unsent, state: "parked" as never }, sending)).toBeNull();
 });

@@ -5,12 +5,8 @@
  * rows that a start finds.
  */
 import type { Millis } from "../../domain/message.ts";
-import type { Clock, OutboxRow, SideStep } from "../../domain/ports/index.ts";
-import {
-  type DeliveryEvent,
-  deliveryEvents,
-  nextDelivery,
-} from "../../machines/delivery.machine.ts";
+import type { Clock, OutboxRow } from "../../domain/ports/index.ts";
+import { type DeliveryEvent, nextDelivery } from "../../machines/delivery.machine.ts";
 import { backoffMsMin } from "./backoff.ts";
 import { type Delivery, deliveryOf, isDraft } from "./row-body.ts";
 import type { OutboxPorts } from "./types.ts";
@@ -26,19 +22,6 @@ export function changed(
 ): OutboxRow | null {
   const next = nextDelivery(row, { type: event });
   return next === row ? null : { ...row, ...next, ...more };
-}
-
-/** The event that leads from one state of a row to the next, for inspectors; null: none does. */
-export function stepBetween(before: OutboxRow, after: OutboxRow): SideStep | null {
-  if (before.state === after.state) return null;
-  const leads = (type: DeliveryEvent["type"]) =>
-    nextDelivery(before, { type }).state === after.state;
-  const event = deliveryEvents.find(leads);
-  if (event === undefined) return null;
-  const { id, conv, state: value, attempts, doubts, error: detail } = after;
-  const ended = value === "sent" || value === "expired" || value === "dead";
-  const context = { attempts, doubts };
-  return { machine: "delivery", id, conv, event, value, context, detail, ended };
 }
 
 /** The policy for rows in doubt: sent once more, if young enough and never in doubt before. */

@@ -11,7 +11,8 @@
 import { setMaxListeners } from "node:events";
 import type { ChannelOutbound, OutboxRow } from "../../domain/ports/index.ts";
 import { createBackoff } from "./backoff.ts";
-import { changed, cutShort, resendOnce, resumed, sentAgain, stepBetween } from "./doubts.ts";
+import { stepsBetween } from "./delivery-steps.ts";
+import { changed, cutShort, resendOnce, resumed, sentAgain } from "./doubts.ts";
 import { createWaitingReactions } from "./pending-reactions.ts";
 import {
   asMessage,
@@ -71,10 +72,14 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     counts[to] = (counts[to] ?? 0) + 1;
   };
 
+  function moved(before: OutboxRow, row: OutboxRow): void {
+    tally(before.state, row.state);
+    const { stepped } = emit;
+    if (stepped !== undefined) for (const step of stepsBetween(before, row)) stepped(step);
+  }
+
   function put(item: QueuedDelivery, row: OutboxRow): void {
-    tally(item.delivery.row.state, row.state);
-    const step = emit.stepped === undefined ? null : stepBetween(item.delivery.row, row);
-    if (step !== null) emit.stepped?.(step);
+    moved(item.delivery.row, row);
     item.delivery = deliveryWith(item.delivery, row);
   }
 
@@ -285,7 +290,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     giveUp(undone.item, unseen).catch(stopped);
     const dead = undone.unseen ? changed(row, "drop", { error: unseen }) : null;
     if (dead === null) return false;
-    tally(row.state, dead.state);
+    moved(row, dead);
     finish(delivery, dead).catch(stopped);
     return true;
   }
@@ -305,7 +310,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const isCarried = (of: Delivery) => openAttempt(of) !== null && carrierOf(of) !== null;
     const next = resumed(row, { doubts: ports.doubts(), clock, isCarried });
     const { id, state, error } = next;
-    if (state !== row.state) tally(row.state, state);
+    moved(row, next);
     if (state === "pending" || state === "waiting" || state === "sending") add(next, false);
     return async () => {
       const isDoubted = next.doubts > row.doubts && !isDraft(row);
@@ -353,7 +358,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       const next = queued.has(row.id) || isDraft(row) ? null : sentAgain(row, clock.now());
       if (next === null) return false;
       await journal.keep([{ kind: "outbox", row: next }]);
-      tally(row.state, next.state);
+      moved(row, next);
       add(next, false);
       return true;
     },
@@ -368,7 +373,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       }
       const next = changed(row, "drop", { error: givenUp });
       if (next === null) return false;
-      tally(row.state, next.state);
+      moved(row, next);
       await finish(deliveryOf(next), next);
       return true;
     },

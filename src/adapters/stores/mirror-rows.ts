@@ -5,7 +5,12 @@
  * different in all of them. What belongs to no conversation stays away, such as the count of starts.
  */
 import { hash52 } from "../../domain/key.ts";
-import type { KeptRow, MirrorChange } from "../../domain/ports/index.ts";
+import type {
+  DeliveryChange,
+  DeliveryRow,
+  KeptRow,
+  MirrorChange,
+} from "../../domain/ports/index.ts";
 import { noConversation } from "../../domain/ports/index.ts";
 import type { Database, Statement, Value } from "./sqlite-driver.ts";
 import { exactly } from "./sqlite-text.ts";
@@ -45,6 +50,8 @@ const keys: Readonly<Record<string, readonly string[]>> = {
 const ofConversation = ["conversation", "outbox", "deadline", "run", "session", "transcript"];
 
 export const mirrorSql = {
+  delivery: "SELECT id, conv, state, attempts, doubts, error FROM outbox WHERE id = ?",
+  isKnown: "SELECT 1 AS found FROM kept WHERE key = ?",
   isApplied: "SELECT 1 AS found FROM applied WHERE seq = ?",
   arrived: "INSERT INTO arrival(seq) VALUES(?) ON CONFLICT DO NOTHING",
   unsure: "UPDATE kept SET revision = NULL WHERE key = ? AND revision IS NOT NULL",
@@ -73,8 +80,11 @@ export const mirrorSql = {
 const beatOf = (key: string) => `heartbeat|${key}`;
 
 export interface MirrorWriter {
-  /** Makes a change, in the transaction of its caller. Adds the numbers of newly applied events to `fresh`. */
-  write(change: MirrorChange, fresh: number[]): void;
+  /**
+   * Makes a change, in the transaction of its caller. Adds the numbers of newly applied events to `fresh`, and changes of
+   * the outbox to `deliveries`, where they are asked for.
+   */
+  write(change: MirrorChange, fresh: number[], deliveries: DeliveryChange[] | null): void;
 }
 
 /** @param use prepares a statement, once */
@@ -146,6 +156,15 @@ export function createMirrorWriter(
     else use(mirrorSql.quarantine).run(conv, list);
   }
 
+  /** The deliveries of which there are rows, as they are stored now. */
+  function deliveriesOf(rows: readonly KeptRow[]): ReadonlyMap<string, DeliveryRow> {
+    const ids = rows.flatMap(({ table, id }) =>
+      table === "outbox" ? (JSON.parse(id) as Value[]) : [],
+    );
+    const found = ids.map((id) => use(mirrorSql.delivery).get(id) as DeliveryRow | undefined);
+    return new Map(found.flatMap((row) => (row === undefined ? [] : [[row.id, row]])));
+  }
+
   function forget(key: string, conv: number): void {
     use(mirrorSql.stopBeat).run(beatOf(key));
     // Events stay in the order of their arrival where they come again, and are asked for by it.
@@ -156,8 +175,11 @@ export function createMirrorWriter(
   }
 
   return {
-    write({ key, rows, revision, isWhole = false }, fresh) {
+    write({ key, rows, revision, isWhole = false }, fresh, deliveries) {
       const conv = hash52(key);
+      const isFollowed = !isWhole || use(mirrorSql.isKnown).get(key) !== undefined;
+      const followed = deliveries !== null && isFollowed ? rows : [];
+      const earlier = deliveriesOf(followed);
       const before = new Set<number>();
       if (isWhole) {
         const applied =
@@ -169,6 +191,8 @@ export function createMirrorWriter(
       const found: number[] = [];
       for (const row of rows) put(row, key, found);
       for (const seq of found) if (!before.has(seq)) fresh.push(seq);
+      for (const [id, after] of deliveriesOf(followed))
+        deliveries?.push({ before: earlier.get(id) ?? null, after });
       if (isWhole && rows.length === 0) use(mirrorSql.unknown).run(key);
       else if (revision !== null) use(mirrorSql.know).run(key, conv, revision);
       else {

@@ -9,6 +9,7 @@ import { chmodSync, closeSync, openSync, rmSync } from "node:fs";
 import { EarshotError } from "../../domain/errors.ts";
 import type {
   ConversationRow,
+  DeliveryChange,
   EventRow,
   MirrorChange,
   MirrorStore,
@@ -120,16 +121,23 @@ function storeOf(database: Database): MirrorStore {
   /** Conversations whose changes could not be written. */
   const lost = new Set<string>();
 
-  function apply(changes: readonly MirrorChange[]): readonly number[] {
+  function apply(
+    changes: readonly MirrorChange[],
+    deliveries: DeliveryChange[] | null = null,
+  ): readonly number[] {
     const all = [...noted, ...changes];
     noted = [];
     if (all.length === 0) return [];
     const fresh: number[] = [];
+    const changed: DeliveryChange[] | null = deliveries === null ? null : [];
     try {
       database.exec("BEGIN IMMEDIATE");
-      for (const [place, change] of all.entries())
-        writer.write(change, place < all.length - changes.length ? [] : fresh);
+      for (const [place, change] of all.entries()) {
+        const isNoted = place < all.length - changes.length;
+        writer.write(change, isNoted ? [] : fresh, isNoted ? null : changed);
+      }
       database.exec("COMMIT");
+      deliveries?.push(...(changed ?? []));
     } catch (error) {
       if (database.isOpen && database.isTransaction) database.exec("ROLLBACK");
       // They are asked for again.

@@ -173,6 +173,7 @@ export function createEngine(ports: EnginePorts): Engine {
     mirror,
     active,
     report: (report) => ports.runtime().onInspect?.(report),
+    stepped: (step) => ports.shown.emit.stepped?.(step),
   });
   const reports =
     mirror === null ? null : createReports({ log, store: mirror, events: ports.shown });
@@ -188,6 +189,7 @@ export function createEngine(ports: EnginePorts): Engine {
       reports?.(keys, fresh);
       inspections.changed(keys);
     },
+    deliveries: inspections.deliveries,
     onLine: (line) => ports.shown.emit.line?.(line as unknown as StreamLine),
     onNote: (note) => questions.heard(note),
   });

@@ -3,7 +3,8 @@
  * ======================================================
  * Conversations that are active here report their own machines. Those that are active elsewhere are replayed from the
  * copy, row by row as it comes, and the replayed machine is inspected: events and states are the same, as the
- * machine is pure. Deliveries are only shown by the node that makes them.
+ * machine is pure. Deliveries that another node makes take the steps that lead to what the copy has of them: nothing is
+ * said between the nodes for it.
  */
 import { HostInspection } from "../../actors/host/host-inspector.ts";
 import { createConfigHistory } from "../../actors/journal/config-versions.ts";
@@ -11,16 +12,19 @@ import {
   type ReplayedConversation,
   replayConversation,
 } from "../../actors/journal/replayed-conversation.ts";
+import { stepsBetween } from "../../actors/outbox/delivery-steps.ts";
 import type { Runtime } from "../../actors/protocol/runtime.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { hash52 } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
 import type {
+  DeliveryChange,
   EventRow,
   InspectReport,
   InspectRequest,
   Log,
   MirrorStore,
+  SideStep,
 } from "../../domain/ports/index.ts";
 
 type Inspectable = Pick<Runtime, "inspect" | "uninspect">;
@@ -33,6 +37,8 @@ export interface InspectionPorts {
   /** Runtimes of conversations that are active here, by their number. */
   readonly active: ReadonlyMap<number, Inspectable>;
   readonly report: (report: InspectReport) => void;
+  /** A delivery of another node has made a step. */
+  readonly stepped: (step: SideStep) => void;
 }
 
 export interface Inspections extends Inspectable {
@@ -40,6 +46,11 @@ export interface Inspections extends Inspectable {
   started(conv: number, runtime: Inspectable): void;
   /** The copy has other rows of these conversations, or they became active elsewhere. */
   changed(keys: readonly string[]): void;
+  /** The copy has other rows of what other nodes send; they are asked for only while there are readers. */
+  readonly deliveries: {
+    isWatched(): boolean;
+    changed(changes: readonly DeliveryChange[]): void;
+  };
 }
 
 export function createInspections(ports: InspectionPorts): Inspections {
@@ -63,6 +74,13 @@ export function createInspections(ports: InspectionPorts): Inspections {
     },
     changed(keys) {
       if (orders.size > 0) elsewhere?.changed(keys.map(hash52));
+    },
+    deliveries: {
+      isWatched: () => orders.size > 0,
+      changed(changes) {
+        for (const { before, after } of changes)
+          for (const step of stepsBetween(before, after)) ports.stepped(step);
+      },
     },
   };
 }

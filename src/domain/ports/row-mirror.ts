@@ -4,7 +4,7 @@
  * Where several nodes keep conversations, each has a copy of all of them to show. It is only read: nothing is decided,
  * sent or recovered from it, and all of it can be had again from the engine.
  */
-import type { EventRow, KeptRow, OutboxState, RunRow, Store } from "./store.ts";
+import type { EventRow, KeptRow, OutboxRow, OutboxState, RunRow, Store } from "./store.ts";
 
 /** What happened to one conversation. */
 export type MirrorChange =
@@ -23,6 +23,18 @@ export type MirrorChange =
       readonly isWhole: true;
     };
 
+/** What is followed of a row of the outbox. */
+export type DeliveryRow = Pick<
+  OutboxRow,
+  "id" | "conv" | "state" | "attempts" | "doubts" | "error"
+>;
+
+/** How a row of the outbox has changed. `before`: null where there was none. */
+export interface DeliveryChange {
+  readonly before: DeliveryRow | null;
+  readonly after: DeliveryRow;
+}
+
 /** A row in the order in which rows came. */
 export interface Arrival {
   readonly place: number;
@@ -37,10 +49,11 @@ export interface RowMirror {
   /** What was noted of the conversation is stored, with this revision. */
   confirm(key: string, revision: number): void;
   /**
-   * Makes changes now. Returns the numbers of the events that are applied by them and were not before.
+   * Makes changes now. Returns the numbers of the events that are applied by them and were not before. `deliveries`
+   * gets how rows of the outbox change, but not those of a conversation that is new here as a whole.
    * @throws EarshotError EAR_STORE_FAILED, EAR_STORE_FULL: nothing was changed.
    */
-  apply(changes: readonly MirrorChange[]): readonly number[];
+  apply(changes: readonly MirrorChange[], deliveries?: DeliveryChange[]): readonly number[];
   /** Writes what was noted. @throws EarshotError as `apply` */
   flush(): void;
   /** Keys and revisions of the conversations after a key, up to another or to the last (null). */

@@ -8,6 +8,7 @@ import { openMirrorStore } from "../../../src/adapters/stores/mirror-store.ts";
 import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { hash52 } from "../../../src/domain/key.ts";
 import type {
+  DeliveryChange,
   KeptRow,
   KeptStore,
   MirrorStore,
@@ -156,6 +157,41 @@ describe("a change of the copy", () => {
     expect(mirror.apply([{ key, rows: [mark(11)], revision: 2 }])).toEqual([11]);
     const all = [...rows, mark(11)];
     expect(mirror.apply([{ key, rows: all, revision: 3, isWhole: true }])).toEqual([]);
+  });
+
+  const row = { key, turn: "t", idx: 0, kind: "reply", created: 1, due: 1, body: "{}" };
+  const send = (id: string, state: string, attempts: number, error: string | null = null) => ({
+    table: "outbox",
+    id: JSON.stringify([id]),
+    row: { ...row, id, conv, state, attempts, doubts: 0, mids: null, error, sum: null },
+  });
+
+  test("says of each delivery in it what it was and is, if that is asked", () => {
+    const mirror = openMirrorStore(null);
+    let revision = 0;
+    const said = (isWhole: boolean, ...rows: readonly KeptRow[]) => {
+      const changes: DeliveryChange[] = [];
+      revision += 1;
+      mirror.apply([isWhole ? { key, rows, revision, isWhole } : { key, rows, revision }], changes);
+      return changes;
+    };
+    const is = (id: string, state: string, attempts: number, error: string | null = null) => {
+      return { id, conv, state, attempts, doubts: 0, error };
+    };
+    // Nobody knows what became of them when.
+    expect(said(true, send("a", "sent", 1), send("b", "pending", 0))).toEqual([]);
+    expect(said(false, send("b", "sending", 1), send("c", "pending", 0), event(10, conv))).toEqual([
+      { before: is("b", "pending", 0), after: is("b", "sending", 1) },
+      { before: null, after: is("c", "pending", 0) },
+    ]);
+    const waits = send("b", "waiting", 1, "busy");
+    mirror.note({ key, rows: [send("c", "sending", 1)], revision: null });
+    expect(said(true, send("a", "sent", 1), waits, send("d", "sent", 2))).toEqual([
+      { before: is("a", "sent", 1), after: is("a", "sent", 1) },
+      { before: is("b", "sending", 1), after: is("b", "waiting", 1, "busy") },
+      { before: null, after: is("d", "sent", 2) },
+    ]);
+    expect(said(false, { ...send("a", "sent", 1), row: null })).toEqual([]);
   });
 
   test("that may not be stored makes the revision unknown, until it is", () => {

@@ -58,6 +58,8 @@ export default async function* (turn) {
 export class DaemonNodes {
   readonly said: Said[] = [];
   readonly turns: Turn[] = [];
+  /** The HTTP status that a text is answered with. */
+  answers: (said: Said) => number | Promise<number> = () => 204;
   logged = "";
   readonly nodes: readonly Node[];
   readonly restate: RestateServer;
@@ -80,10 +82,12 @@ export class DaemonNodes {
       let body = "";
       for await (const part of request) body += String(part);
       const heard = JSON.parse(body);
-      if (request.url === "/turn") this.turns.push(heard);
-      else this.said.push({ id: heard.id, text: heard.text, chat: heard.route.chat.id });
-      response.writeHead(204).end();
+      const said = { id: heard.id, text: heard.text, chat: heard.route?.chat.id };
+      const isTurn = request.url === "/turn";
+      if (isTurn) this.turns.push(heard);
+      else this.said.push(said);
       for (const look of this.#waiting.splice(0)) look();
+      response.writeHead(isTurn ? 204 : await this.answers(said)).end();
     });
   }
 
@@ -161,11 +165,15 @@ export class DaemonNodes {
     return startProcess(node, this);
   }
 
+  /** The headers that a node's API wants. */
+  headersFor = ({ folder }: Node): Record<string, string> => ({
+    authorization: `Bearer ${readFileSync(join(folder, "token"), "utf8").trim()}`,
+  });
+
   /** What a node's API answers. @param body absent: it is read */
   async ask<Answer>(node: Node, path: string, body?: unknown): Promise<Answer> {
-    const token = readFileSync(join(node.folder, "token"), "utf8").trim();
     const answer = await fetch(`http://127.0.0.1:${node.api}/api${path}`, {
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: { ...this.headersFor(node), "content-type": "application/json" },
       ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
     });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);

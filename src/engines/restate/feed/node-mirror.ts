@@ -8,7 +8,14 @@
  */
 import type { Millis } from "../../../domain/message.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
-import type { Clock, KeptRow, Log, MirrorChange, RowMirror } from "../../../domain/ports/index.ts";
+import type {
+  Clock,
+  DeliveryChange,
+  KeptRow,
+  Log,
+  MirrorChange,
+  RowMirror,
+} from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
 import { createFetches } from "./fetches.ts";
@@ -48,6 +55,11 @@ export interface NodeMirrorPorts {
   readonly object: string;
   /** The copy has other rows of these conversations; `fresh`: events that are applied now and were not before. */
   readonly onChanged: (keys: readonly string[], fresh: readonly number[]) => void;
+  /** Gets how deliveries of other nodes change, while somebody watches them. @default nobody does */
+  readonly deliveries?: {
+    readonly isWatched: () => boolean;
+    readonly changed: (changes: readonly DeliveryChange[]) => void;
+  };
   /** Another node has reported a line of the event stream. */
   readonly onLine: (line: Batch["lines"][number]) => void;
   /** It asks, or answers. @default nobody hears it */
@@ -241,10 +253,12 @@ class Mirror implements NodeMirror {
   }
 
   #apply(changes: readonly MirrorChange[]): void {
-    const { mirror, onChanged, log, clock } = this.#ports;
+    const { mirror, onChanged, deliveries, log, clock } = this.#ports;
     if (mirror === null) return;
     try {
-      const fresh = mirror.apply(changes);
+      const watched: DeliveryChange[] | undefined = deliveries?.isWatched() ? [] : undefined;
+      const fresh = mirror.apply(changes, watched);
+      if (watched !== undefined) deliveries?.changed(watched);
       this.#unwritten = null;
       onChanged([...new Set(changes.map(({ key }) => key))], fresh);
     } catch (error) {
