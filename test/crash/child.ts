@@ -151,15 +151,12 @@ process.on("disconnect", () => process.exit(0));
 
 async function reportBusy(): Promise<void> {
   // What a host is still working on stands in no table yet.
-  const isSettled = await Promise.race([runtime.settled().then(() => true), later(5_000)]);
+  const isSettled = await runtime.isSettled();
   const [runs, rows] = await Promise.all([store.runs(), store.outboxOpen()]);
   const open = rows.filter(({ state }) => state !== "in-doubt");
   const active = engine?.active() ?? 0;
   notify({ type: "busy", count: runs.length + open.length + active + (isSettled ? 0 : 1) });
 }
-
-const later = (ms: number) =>
-  new Promise<false>((done) => void setTimeout(done, ms, false).unref());
 
 async function stop(): Promise<void> {
   await runtime.stop({ drainMs: 10_000 });

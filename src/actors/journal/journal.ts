@@ -129,6 +129,9 @@ export function createJournal(ports: JournalPorts): Journal {
   let { lastSeq } = ports;
   const written: Written[] = [];
   let syncing = false;
+  /** The last commit and the last sync: over, or under way. */
+  let committed: Promise<void> = Promise.resolve();
+  let synced: Promise<void> = Promise.resolve();
   let idleTimer: ReturnType<Clock["setTimer"]> | null = null;
 
   /** Whether a written job waits for a sync. */
@@ -155,7 +158,7 @@ export function createJournal(ports: JournalPorts): Journal {
     ports.scheduler.soon(() => {
       scheduled = false;
       // `commitNext` handles every error itself.
-      void commitNext();
+      committed = commitNext();
     });
   }
 
@@ -245,13 +248,18 @@ export function createJournal(ports: JournalPorts): Journal {
         for (const { job } of waiting) job.failed(error);
       },
     });
-    void sync();
+    sync();
   }
 
   /** Syncs until nobody waits for it. */
-  async function sync(): Promise<void> {
+  function sync(): void {
     if (syncing || failure !== null) return;
     syncing = true;
+    synced = syncAll();
+  }
+
+  /** It handles every error itself. */
+  async function syncAll(): Promise<void> {
     try {
       while (written.length > 0) {
         const covered = written.length;
@@ -276,7 +284,7 @@ export function createJournal(ports: JournalPorts): Journal {
 
   function syncForNobody(): void {
     written.push({ done: () => undefined, failed: () => undefined });
-    void sync();
+    sync();
   }
 
   function fail(jobs: readonly Job[], error: EarshotError): void {
@@ -318,7 +326,7 @@ export function createJournal(ports: JournalPorts): Journal {
       log("info", "store.working", {});
       ports.onHealth(null);
       schedule();
-      void sync();
+      sync();
     };
     probe().catch((error: unknown) => {
       fail([], error instanceof EarshotError ? error : (failure as EarshotError));
@@ -337,7 +345,7 @@ export function createJournal(ports: JournalPorts): Journal {
         if (store.syncsItself) return done();
         const last = () => (mayAct() ? done() : failed(failure ?? closedError()));
         written.push({ done: last, failed });
-        void sync();
+        sync();
       }),
     syncAhead() {
       if (!store.syncsItself && !stopped) syncForNobody();
@@ -355,6 +363,7 @@ export function createJournal(ports: JournalPorts): Journal {
     lastSeq: () => lastSeq,
     async stop() {
       while (!stopped && failure === null && (committing || !isIdle())) {
+        await Promise.all([committed, synced]);
         await nextTurn(ports.scheduler);
       }
       stopped = true;

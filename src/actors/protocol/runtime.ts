@@ -376,8 +376,10 @@ export interface Runtime extends RoomOperator {
   /** What agents were given to answer this message, of the newest turns since the start. */
   prompts(messageId: string): readonly SentPrompt[];
   status(): RuntimeStatus;
-  /** Resolves when nothing is in progress but timers and open sends. */
+  /** Resolves when nothing is in progress but timers and open sends. It looks in each turn of the event loop. */
   settled(): Promise<void>;
+  /** Whether that is so now. A caller that has to wait for slow storage asks again later. */
+  isSettled(): Promise<boolean>;
   /**
    * Stops intake, ends or parks turns, drains the outbox for at most `drainMs`, commits, ends
    * hosts.

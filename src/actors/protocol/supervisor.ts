@@ -158,6 +158,8 @@ export interface Supervisor {
    * timers (a stalled store) do not count.
    */
   settled(): Promise<void>;
+  /** Whether that is so now: it waits for nothing but what other work can do at once. */
+  isSettled(): Promise<boolean>;
   /** Summaries of conversations; passivated ones have no entry. */
   summaries(convs: readonly number[]): Promise<ReadonlyMap<number, ConversationSummary>>;
   /** The live conversations of all hosts. */

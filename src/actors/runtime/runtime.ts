@@ -38,6 +38,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   let recovering: Promise<void> = Promise.resolve();
   /** What the start gate holds then waits for the next start. */
   let recoveryFailed = false;
+  let isRecovering = false;
   let stopping: Promise<void> | null = null;
 
   const opened = (): Parts => {
@@ -76,7 +77,10 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     await supervisor.start();
     // Before recovery: what it sends comes behind what was not sent yet.
     const sending = outbox.recover(open, counts, repairFor(parts, open));
-    recovering = recover(parts, lastSeq, runs);
+    isRecovering = true;
+    recovering = recover(parts, lastSeq, runs).finally(() => {
+      isRecovering = false;
+    });
     recovering.catch((error: EarshotError) => {
       recoveryFailed = true;
       status.problem(`recovery failed: ${error.message}`);
@@ -143,6 +147,16 @@ export function createRuntime(ports: RuntimePorts): Runtime {
       const quiet = journal.isQuiet() && underway() === 0;
       calm = quiet || isFailing(disks) ? calm + 1 : 0;
     }
+  }
+
+  async function isSettled(): Promise<boolean> {
+    const { supervisor, journal } = opened();
+    for (let calm = 0; calm < 2; calm += 1) {
+      if (isRecovering || !(await supervisor.isSettled())) return false;
+      await nextTurn(scheduler);
+      if (!journal.isQuiet() || underway() > 0) return false;
+    }
+    return true;
   }
 
   /** Events that are neither journalled nor with a host, and do not wait for a platform. */
@@ -238,6 +252,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     },
     status: status.read,
     settled,
+    isSettled,
     stop({ drainMs = 0 } = {}) {
       stopping ??= stop(drainMs);
       return stopping;

@@ -188,13 +188,16 @@ class HostSupervisor implements Supervisor {
   }
 
   async settled(): Promise<void> {
-    for (;;) {
-      while (this.#busy()) await this.#change();
-      const before = this.#activity();
-      await nextTurn(this.#ports.scheduler);
-      await nextTurn(this.#ports.scheduler);
-      if (!this.#busy() && this.#activity() === before) return;
-    }
+    do while (this.#busy()) await this.#change();
+    while (!(await this.isSettled()));
+  }
+
+  async isSettled(): Promise<boolean> {
+    if (this.#busy()) return false;
+    const before = this.#activity();
+    await nextTurn(this.#ports.scheduler);
+    await nextTurn(this.#ports.scheduler);
+    return !this.#busy() && this.#activity() === before;
   }
 
   summaries(convs: readonly number[]) {

@@ -50,7 +50,7 @@ export interface ActivationPorts {
 /** What an activation uses of its runtime. */
 export type ActiveRuntime = Pick<
   Runtime,
-  "start" | "stop" | "settled" | "passivateAll" | "status" | "deliver" | "carryOut"
+  "start" | "stop" | "isSettled" | "passivateAll" | "status" | "deliver" | "carryOut"
 >;
 
 /** What is to be stored next. */
@@ -214,7 +214,8 @@ export function activate(
     const since = quietSince ?? now;
     if (now - since < times.restMs) return watch(since);
     await runtime.passivateAll();
-    await runtime.settled();
+    // Not awaited: what is being stored may take long where the server is slow or gone.
+    if (!(await runtime.isSettled())) return watch(since);
     const pruneAt = await prune();
     const before = changes;
     const at = await dueAt();

@@ -99,8 +99,10 @@ async function crowd(workers: number) {
   await crashed;
   const before = [...reported];
   for (let ticks = 0; ticks < 50; ticks += 1) await new Promise(setImmediate);
+  expect(await runtime.isSettled()).toBe(false);
   letGo();
   await runtime.settled();
+  expect(await runtime.isSettled()).toBe(true);
   const codes = (await store.scan(0, count)).map(({ code }) => code);
   await runtime.stop();
   return { reported, before, unmarked, codes };

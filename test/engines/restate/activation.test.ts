@@ -142,7 +142,7 @@ describe("one that is quiet", () => {
   const quiet: ActiveRuntime = {
     ...busyRuntime(createSystemClock(), []),
     passivateAll: async () => undefined,
-    settled: async () => undefined,
+    isSettled: async () => true,
     status: () => ({ turns: { running: 0, waiting: 0 }, outbox: {}, heartbeats: [] }) as never,
   };
   const rests = async (rows: readonly KeptRow[]) => {
@@ -168,6 +168,31 @@ describe("one that is quiet", () => {
     const applied = { table: "applied", id: `[${seq}]`, row: { seq, code: 1 } };
     expect(await rests([...rows, applied])).toBe(true);
     expect(await rests([])).toBe(true);
+  });
+
+  test("looks again later while something is being stored, and no more once it has ended", async () => {
+    let looks = 0;
+    const storing: ActiveRuntime = {
+      ...quiet,
+      isSettled: async () => {
+        looks += 1;
+        return looks === 3;
+      },
+    };
+    const activation = activated(() => storing);
+    expect((await activation.next()).rests).toBe(true);
+    expect(looks).toBe(3);
+    await activation.end();
+
+    looks = 4;
+    const endless = activated(() => storing);
+    void endless.next().catch(() => undefined);
+    await expect.poll(() => looks).toBeGreaterThan(4);
+    await endless.end();
+    const before = looks;
+    // Other work has its turn between two looks, as a timer does.
+    await new Promise((done) => setTimeout(done, 20));
+    expect(looks).toBe(before);
   });
 
   test("does not rest with an event that nobody has applied: its call fails, and is made again", async () => {

@@ -90,6 +90,7 @@ export function createSmallRuntime(publish: (line: StreamLine) => void): SmallRu
     why: async () => [],
     status: () => statusOf(runtime.problem, heard.length),
     settled: async () => undefined,
+    isSettled: async () => true,
     stop: async () => undefined,
   };
   return runtime;
