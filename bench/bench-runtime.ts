@@ -44,6 +44,11 @@ const { createIds } =
 const { openSqliteStore } = await built<typeof import("../src/adapters/stores/sqlite-store.ts")>(
   "adapters/stores/sqlite-store",
 );
+const { beginYoung } = await built<Partial<typeof import("../src/daemon/cli/lib/young-space.ts")>>(
+  "daemon/cli/lib/young-space",
+);
+// As the daemon does; a build of before does not.
+beginYoung?.();
 
 export interface BenchRuntime {
   readonly runtime: Runtime;

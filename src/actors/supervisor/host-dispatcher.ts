@@ -46,6 +46,7 @@ export interface DispatcherPorts {
 }
 
 interface Sent {
+  readonly id: number;
   readonly entries: readonly HostEntry[];
   /** Called when the passivation that this batch requested is durable. */
   readonly done: readonly (() => void)[];
@@ -56,7 +57,8 @@ export class HostDispatcher {
   readonly #mailbox = new Mailbox();
   /** Conversation to the last batch with an event of it; present means live there. */
   readonly #live = new Map<number, number>();
-  readonly #flight = new Map<number, Sent>();
+  /** A list, because a map that lives long keeps what was in it (mailbox.ts). */
+  #flight: Sent[] = [];
   /** Conversations whose record could not be read, and those that were loaded without it since. */
   readonly #unreadable = new Set<number>();
   readonly #rebuilt = new Set<number>();
@@ -88,7 +90,7 @@ export class HostDispatcher {
   /** Events queued and in flight. */
   get load(): number {
     let flying = 0;
-    for (const { entries } of this.#flight.values()) flying += entries.length;
+    for (const { entries } of this.#flight) flying += entries.length;
     return this.#mailbox.size + flying;
   }
 
@@ -103,13 +105,13 @@ export class HostDispatcher {
 
   /** Whether something is in progress. Held events wait for results and count only with them. */
   get busy(): boolean {
-    if (this.#building || this.#flight.size > 0) return true;
+    if (this.#building || this.#flight.length > 0) return true;
     return !this.#stalled && (this.#mailbox.ready || this.#wantsPassivation);
   }
 
   /** Whether an answer of the host is pending. */
   get awaitsReply(): boolean {
-    return this.#flight.size > 0;
+    return this.#flight.length > 0;
   }
 
   /** Whether nothing is left, results that are not durable included. */
@@ -150,10 +152,10 @@ export class HostDispatcher {
   /** The host is gone: everything unanswered waits again. Returns what was in flight. */
   disconnect(): readonly HostEntry[] {
     this.#link = null;
-    const sent = [...this.#flight.values()];
+    const sent = this.#flight;
     const lost = sent.flatMap(({ entries }) => entries);
     this.#passivations.push(...sent.flatMap(({ done }) => done));
-    this.#flight.clear();
+    this.#flight = [];
     this.#live.clear();
     this.#forget.length = 0;
     this.#liveThere = 0;
@@ -183,8 +185,8 @@ export class HostDispatcher {
       for (const entry of entries)
         if (this.#live.has(entry.conv)) this.#live.set(entry.conv, id);
         else if (!missing.has(entry.conv)) missing.set(entry.conv, entry);
-      if (missing.size === 0) this.#send(id, { entries, done }, new Map());
-      else void this.#loadAndSend(id, { entries, done }, missing);
+      if (missing.size === 0) this.#send({ id, entries, done }, new Map());
+      else void this.#loadAndSend({ id, entries, done }, missing);
     }
   }
 
@@ -232,17 +234,13 @@ export class HostDispatcher {
 
   #mayBuild(): boolean {
     if (this.#link === null || this.#building) return false;
-    if (this.#flight.size >= limits.hostBatchesInFlightMax) return false;
+    if (this.#flight.length >= limits.hostBatchesInFlightMax) return false;
     if (this.#notDurable > 2 * limits.hostBatchesInFlightMax) return false;
     if (this.#durable < this.#loadAfter) return false;
     return this.#mailbox.ready || this.#wantsPassivation;
   }
 
-  async #loadAndSend(
-    id: number,
-    sent: Sent,
-    missing: ReadonlyMap<number, HostEntry>,
-  ): Promise<void> {
+  async #loadAndSend(sent: Sent, missing: ReadonlyMap<number, HostEntry>): Promise<void> {
     this.#building = true;
     const link = this.#link;
     try {
@@ -254,7 +252,7 @@ export class HostDispatcher {
       );
       this.#building = false;
       this.#loadProblem = null;
-      if (this.#link === link && link !== null) this.#send(id, sent, new Map(loaded));
+      if (this.#link === link && link !== null) this.#send(sent, new Map(loaded));
       else this.#return(sent);
       this.pump();
     } catch (error) {
@@ -273,8 +271,9 @@ export class HostDispatcher {
     this.#passivations.push(...sent.done);
   }
 
-  #send(id: number, sent: Sent, activations: Map<number, Activation>): void {
+  #send(sent: Sent, activations: Map<number, Activation>): void {
     const link = this.#link as HostLink;
+    const { id } = sent;
     const versions = new Set<number>();
     const entries = sent.entries.map((entry) => {
       versions.add(entry.cfg);
@@ -300,7 +299,7 @@ export class HostDispatcher {
       ...(this.#ports.tight?.() === true ? { records: true } : {}),
       ...(sent.done.length > 0 ? { passivate: true } : {}),
     };
-    this.#flight.set(id, sent);
+    this.#flight.push(sent);
     link.apply(batch).then(
       (result) => this.#receive(link, result),
       (error: unknown) => {
@@ -317,13 +316,13 @@ export class HostDispatcher {
 
   #receive(link: HostLink, result: HostResult): void {
     if (this.#link !== link) return;
-    const sent = this.#flight.get(result?.id);
+    const sent = this.#flight.find(({ id }) => id === result?.id);
     const problem = this.#problemOf(link, result, sent);
     if (sent === undefined || problem !== null) {
       this.#ports.onBreach(problem ?? "answered nothing");
       return;
     }
-    this.#flight.delete(result.id);
+    this.#flight.splice(this.#flight.indexOf(sent), 1);
     this.#liveThere = result.live;
     this.#notDurable += 1;
     this.#answered = result.id;

@@ -4,19 +4,28 @@
  * Events that wait for their host, one short queue per conversation. A batch takes a few events of
  * each conversation in turn, so a busy one cannot starve its neighbours; inside a conversation the
  * order is always the journal's. What was in flight on a lost host goes back to the front.
+ *
+ * V8 gives a map another table when entries come and go, and its old table refers to the new one. Where a table has
+ * grown old, all that follow it, with what was in them, last until the next full collection: of each line some
+ * 2 kB were moved twice and lasted for seconds. So a map is replaced before that.
  */
 import type { HostEntry } from "../protocol/host-protocol.ts";
 
 /** Events that one conversation may put into a batch before the others have had their turn. */
 const shareMax = 8;
 
+/** So many events are taken for one that is copied when the maps are replaced. */
+const replacedAfter = 4;
+
 export class Mailbox {
   /** Returned events first, then new ones; a conversation is in one of the two. */
-  readonly #front = new Map<number, HostEntry[]>();
-  readonly #back = new Map<number, HostEntry[]>();
+  #front = new Map<number, HostEntry[]>();
+  #back = new Map<number, HostEntry[]>();
   /** Conversations that must be loaded again before they get events. */
   readonly #held = new Map<number, HostEntry[]>();
   #size = 0;
+  /** Events that were taken since the maps are new. */
+  #taken = 0;
 
   /** Events that wait, held ones included. */
   get size(): number {
@@ -78,6 +87,8 @@ export class Mailbox {
     while (taken.length < max && this.ready)
       this.#round(this.#front.size > 0 ? this.#front : this.#back, max, taken);
     this.#size -= taken.length;
+    this.#taken += taken.length;
+    if (this.#taken > replacedAfter * this.#size) this.#replace();
     return taken;
   }
 
@@ -85,6 +96,12 @@ export class Mailbox {
   drain(): HostEntry[] {
     this.releaseAll();
     return this.take(Number.POSITIVE_INFINITY).sort((a, b) => a.seq - b.seq);
+  }
+
+  #replace(): void {
+    this.#front = new Map(this.#front);
+    this.#back = new Map(this.#back);
+    this.#taken = 0;
   }
 
   /** Round robin: a conversation with remaining events is appended again and visited again. */

@@ -120,7 +120,7 @@ export function createWriter(
   }
 
   function putAll(writes: readonly StoreWrite[]): number[] {
-    created.clear();
+    if (created.size > 0) created.clear();
     const answers: number[] = [];
     for (let at = 0; at < writes.length; at = answers.length) {
       const marks = marksAt(writes, at);

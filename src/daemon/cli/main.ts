@@ -9,7 +9,7 @@
 import { Command, CommanderError } from "commander";
 import { version } from "../state/package-files.ts";
 import { fail } from "./lib/command.ts";
-import { holdYoungSpace } from "./lib/young-space.ts";
+import { beginYoung, holdYoungSpace } from "./lib/young-space.ts";
 import { addHelp, type HelpText } from "./output/help-text.ts";
 
 type Add = (program: Command) => void;
@@ -19,8 +19,11 @@ const files: readonly (readonly [names: readonly string[], load: () => Promise<A
   [
     ["start"],
     async () => {
-      // Before the daemon is loaded, which takes most of the room.
-      if (process.argv[2] === "start") holdYoungSpace();
+      // Before the daemon is loaded, which takes most of the room, and before anything is compiled twice.
+      if (process.argv[2] === "start") {
+        holdYoungSpace();
+        beginYoung();
+      }
       return (await import("./commands/start.ts")).addStartCommand;
     },
   ],

@@ -1,4 +1,4 @@
-/** The room for young objects stays small while it is held, and grows when it was released. */
+/** The room for young objects: how it grows, and what begins in it. */
 import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
@@ -37,4 +37,32 @@ test("it is held while a program is loaded, and grows under load afterwards", ()
   const [first = 0, held = 0, released = 0] = JSON.parse(ended.stdout) as number[];
   expect(held).toBeLessThanOrEqual(first * 2);
   expect(released).toBeGreaterThan(held * 2);
+});
+
+test("objects begin young, also after a rush in which all of them lived long", () => {
+  const code = (begin: string) => `
+    import { beginYoung } from ${module};
+    ${begin}
+    const isYoung = new Function("it", "return %InYoungGeneration(it)");
+    const kept = new Array(100_000).fill(null);
+    const made = (n) => ({ n, list: [n, n, n, n], name: { n } });
+    function rush() {
+      for (let n = 0; n < kept.length; n += 1) kept[n] = made(n);
+      return isYoung(made(0));
+    }
+    let rounds = 0;
+    while (rush() && rounds < 100) rounds += 1;
+    console.log(rounds);`;
+  const youngFor = (begin: string) => {
+    const flags = ["--allow-natives-syntax", "--max-semi-space-size=4", "--import", "tsx"];
+    const ended = spawnSync(
+      process.execPath,
+      [...flags, "--input-type=module", "-e", code(begin)],
+      { cwd: root, encoding: "utf8" },
+    );
+    expect(ended.stderr).toBe("");
+    return Number(ended.stdout);
+  };
+  expect(youngFor("beginYoung();")).toBe(100);
+  expect(youngFor("")).toBeLessThan(100);
 });
