@@ -209,6 +209,8 @@ export function composeServices(ports: ServicePorts): Services {
     engine === null || engines === null ? createRuntime(own) : engines.withEngine(own, engine);
   const webchat = webchatOf(ports, ids, shown, runtime, noCopy);
   registry.show(webchat);
+  const { terminal } = registry;
+  engines?.shareTerminal({ clock, log, config, mirror, events: shown, terminal, noCopy });
   const speech = createSpeech({
     clock,
     log,

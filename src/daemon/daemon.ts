@@ -89,7 +89,7 @@ export interface Daemon {
   /** The config file in use; null: embedded defaults. */
   readonly configPath: string | null;
   readonly runtime: Runtime;
-  readonly terminal: Terminal;
+  readonly terminal: Pick<Terminal, "attach">;
   /**
    * Stops intake, waits at most `drainMs` (10 s) for turns and sends, commits and closes. The next
    * start continues what did not finish.

@@ -290,6 +290,8 @@ export const limits = {
   webhookKeptMax: 1_000,
   /** Messages the terminal keeps for the next console. */
   terminalUnshownMax: 100,
+  /** The newest messages by which a terminal recognises one that it has shown. */
+  terminalKnownMax: 2_000,
 
   sendMsMax: 20_000,
   /** A refused send is retried until it is too old, and at most this often. */

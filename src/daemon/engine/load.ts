@@ -8,15 +8,17 @@ export interface EngineModules {
   readonly createEngine: typeof import("./engine.ts").createEngine;
   readonly withEngine: typeof import("./front.ts").withEngine;
   readonly noCopyOf: typeof import("./engine-status.ts").noCopyOf;
+  readonly shareTerminal: typeof import("./terminal.ts").shareTerminal;
 }
 
 /** Null: the daemon's own hosts step its conversations. */
 export async function loadEngine({ engine }: EarshotConfig): Promise<EngineModules | null> {
   if (engine.kind === "pool") return null;
-  const [{ createEngine }, { withEngine }, { noCopyOf }] = await Promise.all([
+  const [{ createEngine }, { withEngine }, { noCopyOf }, { shareTerminal }] = await Promise.all([
     import("./engine.ts"),
     import("./front.ts"),
     import("./engine-status.ts"),
+    import("./terminal.ts"),
   ]);
-  return { createEngine, withEngine, noCopyOf };
+  return { createEngine, withEngine, noCopyOf, shareTerminal };
 }

@@ -111,8 +111,9 @@ export function createWebchat(ports: WebchatPorts): Webchat {
       pages.open(session);
     },
     async take(session, { id, text, replyTo, attachments: ids }) {
-      const why = problem();
-      if (why !== null) throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", why);
+      if (!ports.isOn()) throw new EarshotError("EAR_CHANNEL_UNAVAILABLE", switchedOff);
+      const why = ports.noCopy();
+      if (why !== null) throw new EarshotError("EAR_CHANNEL_REJECTED", why);
       const repliesToUs = replyTo !== null && chat.find("said", replyTo) !== null;
       // A repeated message is not accepted again, whatever happened to its files.
       const repeated = chat.find("taken", id);

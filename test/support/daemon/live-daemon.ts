@@ -25,6 +25,7 @@ export interface LiveDaemon {
   /** Where it listens, and what clients must send. */
   readonly base: string;
   readonly token: string;
+  readonly terminal: Daemon["terminal"];
   /** The address of a page, with the token. */
   address(path: string): string;
   start(): Promise<void>;
@@ -67,6 +68,9 @@ export async function createLiveDaemon(options: LiveDaemonOptions): Promise<Live
     },
     get token() {
       return running().token;
+    },
+    get terminal() {
+      return running().terminal;
     },
     address: (path) => running().page.replace("/#", `${path}#`),
     async start() {

@@ -1,7 +1,10 @@
 /**
  * The operator at a keyboard: lines in, answers out, one direct chat. The channel owns no stream; a
- * console (the `chat` command, a test) attaches, sends lines and shows messages. Without a console
+ * console (of a program that runs earshot, of a test) attaches, sends lines and shows messages. Without a console
  * the channel is still live: messages sent then are shown to the next console, up to a limit.
+ *
+ * A message is named by its row of the outbox, and shown once in a process: where several nodes have the
+ * conversations, what another one has sent is shown, too, and may have been sent here before.
  */
 import { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
@@ -11,7 +14,6 @@ import {
   type ChannelContext,
   type ChannelDefinition,
   defineChannel,
-  type SendRequest,
 } from "../../../domain/ports/index.ts";
 
 /** The operator's display name; the operator's rights come from the channel being local. */
@@ -30,26 +32,60 @@ export interface TerminalConsole {
 }
 
 export interface TerminalSession {
-  /** Sends one line. Resolves when it is durable. */
+  /** Sends one line. Resolves when it is durable. @throws EarshotError EAR_CHANNEL_REJECTED: no answer is shown here */
   say(text: string): Promise<void>;
   detach(): void;
+}
+
+/** What was sent. `id`: of its row; `edits`: of the row whose message has this text now, or null. */
+export interface SentText {
+  readonly id: string;
+  readonly text: string;
+  readonly edits: string | null;
+}
+
+/** What is known, besides what is sent here, of conversations that several nodes have. */
+export interface SharedConversations {
+  /** Why answers could not be shown here; null: they are. */
+  problem(): string | null;
+  /** It knows what was sent, wherever; else only what is sent here is known. */
+  readonly isWhole: boolean;
+  /** A console of this account is there, and is to be shown what was sent meanwhile. */
+  attached(account: string): void;
 }
 
 export interface Terminal {
   readonly definition: ChannelDefinition<TerminalConfig>;
   /** @throws EarshotError EAR_CHANNEL_UNAVAILABLE while the account is not open. */
   attach(console: TerminalConsole, account?: string): TerminalSession;
+  /** From now on what is sent elsewhere is given to `show`. */
+  share(shared: SharedConversations): void;
+  /** Shows it to the consoles of an account; what was shown before is not shown again. */
+  show(account: string, sent: SentText): void;
+  /** Accounts that have consoles. */
+  watched(): readonly string[];
 }
 
-const chatId = "console";
+/** The chat of each account. */
+export const terminalChat = { id: "console", kind: "direct" } as const;
+/** The id of its only author. */
+export const terminalAuthor = "operator";
 
 interface TerminalAccount {
   readonly context: ChannelContext<TerminalConfig>;
   readonly consoles: Set<TerminalConsole>;
   unshown: { id: string; text: string }[];
+  /** Ids of what was shown or waits for a console, the oldest first. */
+  readonly known: Set<string>;
   messageCount: number;
-  written: number;
 }
+
+/** One process alone has the conversations. */
+const alone: SharedConversations = {
+  problem: () => null,
+  isWhole: false,
+  attached: () => undefined,
+};
 
 const accountSchema = z.strictObject({
   userName: z
@@ -63,6 +99,13 @@ const accountSchema = z.strictObject({
 /** One terminal channel for one process. */
 export function createTerminal(): Terminal {
   const lines = new Map<string, TerminalAccount>();
+  let shared = alone;
+  /** The next console gets it with what was sent elsewhere, in its order. */
+  const isLeft = ({ consoles }: TerminalAccount) => shared.isWhole && consoles.size === 0;
+  const show = (line: TerminalAccount, sent: SentText) => {
+    if (!isLeft(line)) showOnce(line, sent);
+    return { messageIds: [sent.id] };
+  };
   const definition = defineChannel<TerminalConfig>({
     id: "terminal",
     meta: { name: "Terminal", description: "You, at a keyboard" },
@@ -89,8 +132,8 @@ export function createTerminal(): Terminal {
         context,
         consoles: new Set(),
         unshown: [],
+        known: new Set(),
         messageCount: 0,
-        written: 0,
       };
       lines.set(context.accountId, line);
       return {
@@ -103,33 +146,46 @@ export function createTerminal(): Terminal {
           if (lines.get(context.accountId) === line) lines.delete(context.accountId);
         },
         outbound: {
-          sendText: async (request) => show(line, request),
-          replyText: async (request) => show(line, request),
+          sendText: async ({ id, text }) => show(line, { id, text, edits: null }),
+          replyText: async ({ id, text }) => show(line, { id, text, edits: null }),
           async sendTyping(_route, on) {
             for (const console of line.consoles) console.typing?.(on);
           },
-          async editText({ messageId, text, growing }) {
+          async editText({ id, messageId, text, growing }) {
             const message = { id: messageId, text };
-            for (const console of line.consoles) {
-              if (console.edit !== undefined) console.edit(message);
-              else if (growing === undefined) console.write(message);
-            }
-            line.unshown = line.unshown.map((shown) => (shown.id === messageId ? message : shown));
+            if (growing === true) {
+              if (line.known.has(messageId)) edit(line, message, true);
+            } else if (line.known.has(messageId) && !isLeft(line)) {
+              know(line, id);
+              edit(line, message, false);
+            } else show(line, { id, text, edits: messageId });
           },
         },
         identify: async () => ({ id: "terminal", name: "this terminal" }),
       };
     },
   });
-  return { definition, attach: (console, account = "default") => attach(lines, console, account) };
+  return {
+    definition,
+    attach: (console, account = "default") => attach(lines.get(account), console, account, shared),
+    share(those) {
+      shared = those;
+    },
+    show(account, sent) {
+      const line = lines.get(account);
+      if (line !== undefined && line.consoles.size > 0) showOnce(line, sent);
+    },
+    watched: () =>
+      [...lines].flatMap(([account, { consoles }]) => (consoles.size > 0 ? [account] : [])),
+  };
 }
 
 function attach(
-  lines: ReadonlyMap<string, TerminalAccount>,
+  line: TerminalAccount | undefined,
   console: TerminalConsole,
   account: string,
+  shared: SharedConversations,
 ): TerminalSession {
-  const line = lines.get(account);
   if (line === undefined)
     throw new EarshotError(
       "EAR_CHANNEL_UNAVAILABLE",
@@ -137,9 +193,13 @@ function attach(
     );
   line.consoles.add(console);
   for (const message of line.unshown.splice(0)) console.write(message);
+  shared.attached(account);
   return {
-    say: (text) =>
-      line.context.deliver([{ type: "message", message: inboundOf(line, account, text) }]),
+    async say(text) {
+      const why = shared.problem();
+      if (why !== null) throw new EarshotError("EAR_CHANNEL_REJECTED", why);
+      await line.context.deliver([{ type: "message", message: inboundOf(line, account, text) }]);
+    },
     detach: () => void line.consoles.delete(console),
   };
 }
@@ -151,10 +211,10 @@ function inboundOf(line: TerminalAccount, account: string, text: string): Inboun
   return {
     channel: "terminal",
     account,
-    chat: { id: chatId, kind: "direct" },
+    chat: terminalChat,
     thread: null,
     id: `${now}-${line.messageCount}`,
-    author: { id: "operator", name: config.userName, isBot: false, isSelf: false },
+    author: { id: terminalAuthor, name: config.userName, isBot: false, isSelf: false },
     text,
     mentions: [],
     mentionsEveryone: false,
@@ -165,11 +225,34 @@ function inboundOf(line: TerminalAccount, account: string, text: string): Inboun
   };
 }
 
-function show(line: TerminalAccount, { text }: SendRequest): { messageIds: string[] } {
-  line.written += 1;
-  const message = { id: `${line.context.clock.now()}-out-${line.written}`, text };
+function showOnce(line: TerminalAccount, { id, text, edits }: SentText): void {
+  if (line.known.has(id)) return;
+  know(line, id);
+  const message = { id: edits ?? id, text };
+  if (line.known.has(message.id) && edits !== null) {
+    edit(line, message, false);
+    return;
+  }
+  know(line, message.id);
   for (const console of line.consoles) console.write(message);
   if (line.consoles.size === 0)
     line.unshown = [...line.unshown, message].slice(-limits.terminalUnshownMax);
-  return { messageIds: [message.id] };
+}
+
+function edit(
+  line: TerminalAccount,
+  message: { readonly id: string; readonly text: string },
+  isGrowing: boolean,
+): void {
+  for (const console of line.consoles) {
+    if (console.edit !== undefined) console.edit(message);
+    else if (!isGrowing) console.write(message);
+  }
+  line.unshown = line.unshown.map((shown) => (shown.id === message.id ? message : shown));
+}
+
+function know({ known }: TerminalAccount, id: string): void {
+  known.add(id);
+  const [oldest] = known;
+  if (known.size > limits.terminalKnownMax && oldest !== undefined) known.delete(oldest);
 }

@@ -107,7 +107,7 @@ export class ChatScreen {
         this.prompt();
         return;
       case "error":
-        this.#line(this.#colour.red(terminalSafe(`${frame.code}: ${frame.message}`)));
+        this.#refused(frame);
         return;
       default:
         return;
@@ -157,6 +157,14 @@ export class ChatScreen {
   #failed(cause = "the daemon's log says why"): void {
     const text = `${this.#agent} could not answer: ${terminalSafe(cause).replaceAll("\n", " ")}`;
     this.hasFailed = true;
+    if (this.#interactive) this.#line(this.#colour.red(text));
+    else process.stderr.write(`${text}\n`);
+  }
+
+  #refused({ id, final, code, message }: Extract<ServerFrame, { type: "error" }>): void {
+    const text = terminalSafe(`${code}: ${message}`);
+    // It is not said again, and nothing will come of it.
+    if (final === true && id !== undefined && this.#open.delete(id)) this.hasFailed = true;
     if (this.#interactive) this.#line(this.#colour.red(text));
     else process.stderr.write(`${text}\n`);
   }
