@@ -281,8 +281,8 @@ export function createIngress(ports: IngressPorts): Ingress {
     cancel();
   }
 
-  /** The events, with the history of a new room before them. */
-  async function whenRead(channel: string, account: string, events: readonly ChannelEvent[]) {
+  /** The events, with the history of a new room before them; mostly there is none to wait for. */
+  function whenRead(channel: string, account: string, events: readonly ChannelEvent[]) {
     const read = firstReads.before(channel, account, events);
     if (read === null) return events;
     reading += events.length;
@@ -312,7 +312,7 @@ export function createIngress(ports: IngressPorts): Ingress {
       const row: CursorWrite | null =
         cursor === undefined ? null : { kind: "cursor", channel, account, ...cursor };
       const numbers = await store(taken, row);
-      await awaitCopies(taken);
+      if (taken.some(({ copyOf }) => copyOf !== null)) await awaitCopies(taken);
       emit.stored?.(watched, since);
       const outcomes = taken.map((each, index) => outcome(each, numbers[index] ?? null));
       taken.forEach((each, index) => {
@@ -338,13 +338,9 @@ export function createIngress(ports: IngressPorts): Ingress {
       try {
         const hasCapacity = ports.supervisor.capacity();
         if (hasCapacity !== null) await untilStoreFails(hasCapacity);
-        return await ingest(
-          channel,
-          account,
-          await whenRead(channel, account, events),
-          options,
-          since,
-        );
+        const read = whenRead(channel, account, events);
+        const all = read instanceof Promise ? await read : read;
+        return await ingest(channel, account, all, options, since);
       } catch (error) {
         firstReads.forget(events);
         throw error;
