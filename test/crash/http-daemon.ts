@@ -75,7 +75,9 @@ export async function start(stateDir: string): Promise<Daemon> {
   const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "ignore"] });
   await once(child.stdout, "data");
-  const found = await findDaemon(stateDir);
+  // On a busy machine it may not answer at once.
+  let found = await findDaemon(stateDir);
+  while (found === null && child.exitCode === null) found = await findDaemon(stateDir);
   if (found === null) throw new Error("it did not start");
   const token = readFileSync(join(stateDir, "token"), "utf8").trim();
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -105,11 +107,16 @@ export async function atRest<Result>(
   }
 }
 
-/** How many turns and messages are under way or wait for it. */
-export async function underWay({ base, headers }: Daemon): Promise<number> {
-  const { turns, outbox } = await (await fetch(`${base}/api/status`, { headers })).json();
+/** What `earshot status` reads. */
+export const statusOf = async ({ base, headers }: Daemon) =>
+  (await fetch(`${base}/api/status`, { headers })).json();
+
+/** How many events, turns and messages are under way or wait for it. */
+export async function underWay(daemon: Daemon): Promise<number> {
+  const { turns, outbox, unapplied } = await statusOf(daemon);
   const open = (outbox.pending ?? 0) + (outbox.sending ?? 0) + (outbox.waiting ?? 0);
-  return turns.running + turns.waiting + open;
+  const left = unapplied.events + (unapplied.reading ? 1 : 0);
+  return turns.running + turns.waiting + open + left;
 }
 
 /** Those of these messages that are not decided yet, or whose turn has no outcome. */

@@ -7,31 +7,8 @@
  * Found by the campaign (seed 750 of its first thousand).
  */
 import { expect, test } from "vitest";
-import { openTemporaryStore } from "../../src/adapters/stores/sqlite-store.ts";
-import type { Store } from "../../src/domain/ports/index.ts";
-import { createTestStore } from "../support/runtime/test-store.ts";
+import { heldStore } from "../support/runtime/test-store.ts";
 import { World } from "../support/runtime/world.ts";
-
-/** A store whose search for unapplied events waits until it is let go. */
-function heldStore() {
-  const store = openTemporaryStore();
-  let held: Promise<void> = Promise.resolve();
-  let letGo = () => {};
-  const hold = () => {
-    held = new Promise((resolve) => {
-      letGo = resolve;
-    });
-  };
-  const slow = new Proxy(store, {
-    get(target, name: keyof Store) {
-      const method = Reflect.get(target, name) as (...values: readonly unknown[]) => unknown;
-      if (name !== "unapplied") return method;
-      return (...values: readonly unknown[]) =>
-        held.then(() => Reflect.apply(method, target, values));
-    },
-  });
-  return { store: createTestStore(slow), hold, letGo: () => letGo() };
-}
 
 async function kill({ disk, runtime }: World): Promise<void> {
   disk.drop(true);

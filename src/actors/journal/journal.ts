@@ -85,6 +85,10 @@ export interface Journal {
   commits(): { readonly msP99: number | null; readonly rows: number | null };
   /** The highest number so far; 0 before the first. */
   lastSeq(): number;
+  /** Stored events whose consequences are not stored yet: those of this start, and those `foundUnapplied`. */
+  unapplied(): number;
+  /** The start has found so many more of before. */
+  foundUnapplied(events: number): void;
   /** Ends the retries and rejects what is queued. */
   stop(): Promise<void>;
 }
@@ -127,6 +131,7 @@ export function createJournal(ports: JournalPorts): Journal {
   const commitTimes = new Times();
   const commitRows = new Times();
   let { lastSeq } = ports;
+  let unapplied = 0;
   const written: Written[] = [];
   let syncing = false;
   /** The last commit and the last sync: over, or under way. */
@@ -224,14 +229,20 @@ export function createJournal(ports: JournalPorts): Journal {
     let at = 0;
     const answered = jobs.map((job) => {
       const answer = numbers.slice(at, at + job.events.length);
-      at += job.events.length + job.writes.length;
+      at += job.events.length;
       job.events.forEach((event, index) => {
         const seq = answer[index] as number;
         lastSeq = Math.max(lastSeq, seq);
         if (seq > 0 && event.write.code === undefined) entries.push(entryOf(event, seq));
       });
+      // A mark that was there already answers 0.
+      for (const { kind } of job.writes) {
+        if (kind === "applied" && numbers[at] === 1) unapplied -= 1;
+        at += 1;
+      }
       return { job, done: () => job.done(answer) };
     });
+    unapplied += entries.length;
     if (entries.length > 0) ports.startGate.pass(entries);
     const waiting = answered.filter(({ job }) => isPending(job));
     for (const { job, done } of answered) if (!isPending(job)) done();
@@ -361,6 +372,10 @@ export function createJournal(ports: JournalPorts): Journal {
     lastCommitMs: () => lastCommitMs,
     commits: () => ({ msP99: commitTimes.quantile(0.99), rows: commitRows.quantile(0.5) }),
     lastSeq: () => lastSeq,
+    unapplied: () => unapplied,
+    foundUnapplied(events) {
+      unapplied += events;
+    },
     async stop() {
       while (!stopped && failure === null && (committing || !isIdle())) {
         await Promise.all([committed, synced]);

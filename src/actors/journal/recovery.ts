@@ -29,6 +29,7 @@ export interface RecoveryPorts {
 }
 
 type FindPorts = Pick<RecoveryPorts, "store" | "configs" | "log"> & {
+  readonly journal: Pick<Journal, "foundUnapplied">;
   readonly scheduler: Scheduler;
   readonly quarantine: Pick<Quarantine, "add">;
 };
@@ -39,7 +40,7 @@ type FindPorts = Pick<RecoveryPorts, "store" | "configs" | "log"> & {
  * blocks nothing else.
  */
 export async function findUnapplied(
-  { store, configs, quarantine, log, scheduler }: FindPorts,
+  { store, journal, configs, quarantine, log, scheduler }: FindPorts,
   lastSeq: number,
 ): Promise<HostEntry[]> {
   const entries: HostEntry[] = [];
@@ -50,6 +51,7 @@ export async function findUnapplied(
     const [first] = await store.scan(from, 1);
     from = (first?.seq ?? lastSeq + 1) - 1;
     const rows = await store.unapplied(from, Math.min(from + sliceRows, lastSeq));
+    journal.foundUnapplied(rows.length);
     await configs.load(rows.map(({ cfg }) => cfg));
     for (const row of rows) {
       const { conv, seq, cfg } = row;

@@ -76,3 +76,10 @@ export interface NodeSlots {
   /** Turns that run, of all of them. */
   running(): number;
 }
+
+/** Events in the journal whose consequences are not stored: turns may come of them. */
+export interface Unapplied {
+  readonly events: number;
+  /** The start has not found all of those of before, so there may be more. */
+  readonly reading: boolean;
+}

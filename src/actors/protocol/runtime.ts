@@ -1,7 +1,7 @@
 /**
  * Interface of the runtime
  * ========================
- * What the daemon, the simulation and the tests use of the runtime, and the ports that they give
+ * What the daemon, the simulation and the tests use of it, and the ports that they give
  * it.
  */
 
@@ -40,6 +40,7 @@ import type {
   ConversationSummary,
   NodeSlots,
   SlotsOfAgent,
+  Unapplied,
 } from "./conversation-summary.ts";
 import type { AdmittedEvent, Forward } from "./event-codec.ts";
 import type { AgentJudgeDay } from "./judges.ts";
@@ -206,6 +207,7 @@ export interface RuntimeStatus {
   readonly hosts: readonly HostStatus[];
   readonly conversations: { readonly live: number; readonly dirty: number };
   readonly turns: { readonly running: number; readonly waiting: number };
+  readonly unapplied: Unapplied;
   /** Agents that have turns or wait for some. */
   readonly lanes: readonly SlotsOfAgent[];
   readonly failing: readonly FailingAgent[];
@@ -240,7 +242,7 @@ export interface QuarantinedEvent {
   /** When it was quarantined. */
   readonly at: Millis;
   readonly error: string;
-  /** How many retries it had by then. */
+  /** Retries by then. */
   readonly tries: number;
 }
 

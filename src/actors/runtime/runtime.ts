@@ -36,6 +36,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   let parts: Parts | null = null;
   let ingress: ReturnType<typeof createIngress> | null = null;
   let recovering: Promise<void> = Promise.resolve();
+  /** What the last start left is not known yet. */
+  let isReading = true;
   /** What the start gate holds then waits for the next start. */
   let recoveryFailed = false;
   let isRecovering = false;
@@ -51,6 +53,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   const status = createStatus(
     () => parts,
     () => ingress,
+    () => isReading,
   );
 
   async function start(): Promise<void> {
@@ -129,12 +132,13 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     runs: Awaited<ReturnType<Parts["store"]["runs"]>>,
   ): Promise<void> {
     const unapplied = await findUnapplied(
-      { store, configs, quarantine, log: ports.log, scheduler },
+      { store, journal, configs, quarantine, log: ports.log, scheduler },
       lastSeq,
     );
     if (unapplied.length > 0) ports.log("info", "recovery.events", { count: unapplied.length });
     startGate.open(unapplied);
     await recoverRuns({ clock: ports.clock, journal, configs, slots, boot }, runs, unapplied);
+    isReading = false;
   }
 
   async function settled(): Promise<void> {
@@ -167,12 +171,18 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     return held + turns.preparing() + heartbeats.looking() + schedules.busy() + arriving;
   }
 
+  /** Whether events are still to be applied, as far as that goes on. */
+  function isApplying(): boolean {
+    const { problem, unapplied } = status.read();
+    return problem === null && (unapplied.reading || unapplied.events > 0);
+  }
+
   /** Waits until nothing runs or is sent any more, at most `drainMs`; false: something does. */
   async function drain(drainMs: number): Promise<boolean> {
     const { clock } = ports;
     const { slots, outbox, journal } = opened();
     const until = clock.monotonic() + drainMs;
-    const busy = () => slots.running() + outbox.active() > 0 || !journal.isQuiet();
+    const busy = () => slots.running() + outbox.active() > 0 || !journal.isQuiet() || isApplying();
     while (busy() && clock.monotonic() < until) {
       await new Promise<void>((resolve) => {
         clock.setTimer(clock.now() + drainPollMs, resolve);

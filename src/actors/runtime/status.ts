@@ -16,6 +16,7 @@ export interface StatusReader {
 export function createStatus(
   parts: () => Parts | null,
   ingress: () => Ingress | null,
+  isReading: () => boolean,
 ): StatusReader {
   let lasting: string | null = null;
 
@@ -58,6 +59,7 @@ export function createStatus(
           dirty: checkpointer.dirty(),
         },
         turns: { running: slots.running(), waiting: slots.waiting() },
+        unapplied: { events: journal.unapplied(), reading: isReading() },
         lanes: slots.agents(),
         failing: failing.list(),
         outbox: { ...outbox.counts() },
@@ -90,6 +92,7 @@ const notStarted: RuntimeStatus = {
   hosts: [],
   conversations: { live: 0, dirty: 0 },
   turns: { running: 0, waiting: 0 },
+  unapplied: { events: 0, reading: true },
   outbox: {},
   ingress: { pending: 0, refused: 0, redelivered: 0 },
   store: { lastSeq: 0, failing: false, lastCommitMs: 0, commits: { msP99: null, rows: null } },

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { engineSchema } from "./engine.ts";
 import { needSchema } from "./needs.ts";
-import { connectionSchema, hostStatusSchema } from "./runtime.ts";
+import { connectionSchema, hostStatusSchema, unappliedSchema } from "./runtime.ts";
 import { count, millis, type Shape, text } from "./schema.ts";
 
 const healthConnectionSchema = connectionSchema.extend({
@@ -40,6 +40,7 @@ export const healthSchema = z.object({
     commitMsP99: millis.nullable(),
     rowsPerCommit: z.number().nullable(),
     events: count,
+    unapplied: unappliedSchema,
   }),
   outbox: z.record(text, count),
   doubles: count.describe("copies of messages received since the start"),

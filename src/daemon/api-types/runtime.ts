@@ -33,6 +33,15 @@ export const hostStatusSchema = z.object({
 });
 export type HostStatus = Shape<typeof hostStatusSchema>;
 
+export const unappliedSchema = z
+  .object({
+    events: count,
+    reading: z
+      .boolean()
+      .describe("what was left at the last end is still being read: there may be more of them"),
+  })
+  .describe("events in the journal whose consequences are not stored: turns may come of them");
+
 const gapSchema = z
   .object({
     id: text,

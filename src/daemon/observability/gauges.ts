@@ -51,6 +51,7 @@ export function readersOf(ports: GaugePorts): ReadonlyMap<string, Reader> {
   show("turns_waiting", ({ turns }) => turns.waiting);
   show("ingress_pending", ({ ingress }) => ingress.pending);
   show("ingress_refused_total", ({ ingress }) => ingress.refused);
+  show("journal_unapplied", ({ unapplied }) => unapplied.events);
   show("journal_last_seq", ({ store }) => store.lastSeq);
   show("journal_failing", ({ store }) => (store.failing ? 1 : 0));
   show("quarantined", ({ quarantined }) => quarantined.length);

@@ -132,13 +132,14 @@ function slotsOf(
   }));
 }
 
-function storeOf({ store }: RuntimeStatus) {
+function storeOf({ store, unapplied }: RuntimeStatus) {
   const { failing, commits, lastSeq } = store;
   return {
     failing,
     commitMsP99: commits.msP99,
     rowsPerCommit: commits.rows,
     events: lastSeq,
+    unapplied,
   };
 }
 

@@ -320,6 +320,13 @@ export const metricTable = [
     help: "Events queued for hosts and in flight.",
   },
   {
+    name: "journal_unapplied",
+    type: "gauge",
+    unit: "events",
+    labels: {},
+    help: "Events in the journal that are not applied yet; after a start, those that it has found.",
+  },
+  {
     name: "journal_last_seq",
     type: "gauge",
     unit: "rows",

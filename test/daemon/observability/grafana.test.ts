@@ -88,7 +88,7 @@ test("what the walk of a message is measured by is on it", () => {
     "decisions_labelled_total",
     ...["judge_questions_total", "judge_tokens_total"],
     ...["turn_seconds", "turn_to_first_send_seconds", "heartbeats_total", "hook_calls_total"],
-    ...["hosts_ready", "host_refused_total", "journal_last_seq"],
+    ...["hosts_ready", "host_refused_total", "journal_unapplied", "journal_last_seq"],
     ...["connections_shared", "nodes", "engine_reachable", "copy_behind"],
     ...["stream_readers", "build_info"],
   ]);

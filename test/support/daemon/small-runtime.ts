@@ -103,6 +103,7 @@ function statusOf(problem: string | null, lastSeq: number): RuntimeStatus {
     hosts: [],
     conversations: { live: 0, dirty: 0 },
     turns: { running: 0, waiting: 0 },
+    unapplied: { events: 0, reading: false },
     outbox: {},
     ingress: { pending: 0, refused: 0, redelivered: 0 },
     store: { lastSeq, failing: false, lastCommitMs: 0, commits: { msP99: null, rows: null } },

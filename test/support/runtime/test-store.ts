@@ -95,3 +95,24 @@ export function createTestStore(store: Store = openTemporaryStore()): TestStore 
     },
   }) as TestStore;
 }
+
+/** A store whose search for unapplied events waits until it is let go: a start that takes long. */
+export function heldStore() {
+  const store = openTemporaryStore();
+  let held: Promise<void> = Promise.resolve();
+  let letGo = () => {};
+  const hold = () => {
+    held = new Promise((resolve) => {
+      letGo = resolve;
+    });
+  };
+  const slow = new Proxy(store, {
+    get(target, name: keyof Store) {
+      const method = Reflect.get(target, name) as (...values: readonly unknown[]) => unknown;
+      if (name !== "unapplied") return method;
+      return (...values: readonly unknown[]) =>
+        held.then(() => Reflect.apply(method, target, values));
+    },
+  });
+  return { store: createTestStore(slow), hold, letGo: () => letGo() };
+}

@@ -44,7 +44,7 @@ export function TurnSlots({ agents, several }: TurnSlotsProps) {
 }
 
 export function Store({ store }: Pick<Health, "store">) {
-  const { failing, bytes: size, logBytes, commitMsP99, rowsPerCommit, events } = store;
+  const { failing, bytes: size, logBytes, commitMsP99, rowsPerCommit, events, unapplied } = store;
   return (
     <section class="panel" aria-labelledby="store-title">
       <header>
@@ -66,6 +66,10 @@ export function Store({ store }: Pick<Health, "store">) {
         </Line>
         <Line name="Rows per commit">{rowsPerCommit === null ? "–" : amount(rowsPerCommit)}</Line>
         <Line name="Events so far">{amount(events)}</Line>
+        <Line name="Events not applied yet">
+          {unapplied.reading && "reading what was left: "}
+          {amount(unapplied.events)}
+        </Line>
       </dl>
     </section>
   );

@@ -11,6 +11,7 @@ import {
   failureCauseSchema,
   hostStatusSchema,
   sentPromptSchema,
+  unappliedSchema,
   whySchema,
 } from "../../api-types/runtime.ts";
 import { scheduleOriginSchema } from "../../api-types/schedules.ts";
@@ -33,6 +34,7 @@ const statusSchema = z.object({
   hosts: z.array(hostStatusSchema),
   conversations: z.object({ live: count, dirty: count }),
   turns: z.object({ running: count, waiting: count }),
+  unapplied: unappliedSchema,
   lanes: z
     .array(z.object({ agentId: text, running: count, waiting: count }))
     .describe("agents that have turns or wait for a turn slot"),

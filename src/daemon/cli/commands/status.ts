@@ -116,6 +116,7 @@ function rowsOf({ base, token }: DaemonAddress, now: StatusAnswer): readonly Row
       `${conversations.live} live, ${conversations.dirty} newer than their snapshot`,
     ],
     ["turns", `${turns.running} running, ${turns.waiting} waiting`],
+    ...unappliedRow(now.unapplied),
     ...redeliveredRow(now.ingress),
     ["outbox", outbox.map(([state, count]) => `${count} ${state}`).join(", ") || "empty", worst],
     ...now.hosts.map(hostRow),
@@ -146,6 +147,13 @@ function needsRow(answer: NeedsAnswer | null): Row[] {
   const more = others.length + (answer?.more ?? 0);
   const text = more === 0 ? first.title : `${first.title}, and ${more} more`;
   return [["needs you", `${text}: earshot needs`, "broken"]];
+}
+
+/** Of events that are not applied yet: turns may come of them. */
+export function unappliedRow({ events, reading }: StatusAnswer["unapplied"]): Row[] {
+  const left = `${counted(events, "event")} not applied yet`;
+  if (reading) return [["events", `reading what was left: ${left}`]];
+  return events === 0 ? [] : [["events", left]];
 }
 
 function redeliveredRow({ redelivered }: StatusAnswer["ingress"]): Row[] {
