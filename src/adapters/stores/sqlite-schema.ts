@@ -133,6 +133,7 @@ export const sql = {
   event: `${event}WHERE j.seq = ?`,
   scan: `${event}WHERE j.seq > ? ORDER BY j.seq LIMIT ?`,
   unapplied: `${event}WHERE j.seq > ? AND j.seq <= ? AND a.seq IS NULL AND j.conv <> 0 ORDER BY j.seq`,
+  marks: "SELECT count(*) AS n FROM applied WHERE seq > ? AND seq <= ?",
   eventsOfSlice: `${event}WHERE j.seq > ? AND j.seq <= ? AND j.conv = ? ORDER BY j.seq`,
   messagesOfSlice: `${event}WHERE j.seq > ? AND j.seq <= ? AND j.mid = ? ORDER BY j.seq`,
   // Two texts for a slice: an object for each row would cost more than to find it.
