@@ -11,6 +11,7 @@ import { describe, expect, test } from "vitest";
 import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { builtFile } from "../support/built/files.ts";
+import { childFlags } from "../support/child-flags.ts";
 import { inTurn, rounds } from "../support/rounds.ts";
 import { askBusy, type FromChild, relayAgents, relayRooms, type ToChild } from "./protocol.ts";
 import { chance } from "./world.ts";
@@ -49,7 +50,7 @@ class Rooms {
     };
     const stdio = ["ignore", "ignore", "ignore", "ipc"] as const;
     const child = fork(builtFile("test/crash-child"), [this.#folder], {
-      execArgv: [],
+      execArgv: [...childFlags],
       env,
       stdio: [...stdio],
     });

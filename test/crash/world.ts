@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { builtFile } from "../support/built/files.ts";
+import { childFlags } from "../support/child-flags.ts";
 import { askBusy, type FromChild, type ToChild } from "./protocol.ts";
 import { standsInFile } from "./transcripts.ts";
 
@@ -52,7 +53,7 @@ export class CrashWorld {
   /** Starts the process; resolves when it is ready, or has already killed itself. */
   async start(crashAt = ""): Promise<void> {
     const process_ = fork(builtFile("test/crash-child"), [this.#folder], {
-      execArgv: [],
+      execArgv: [...childFlags],
       env: {
         ...process.env,
         EARSHOT_CRASH_AT: crashAt,

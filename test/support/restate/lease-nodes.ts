@@ -3,8 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { LeaseTimes } from "../../../src/engines/restate/leases/connection-leases.ts";
-
-const program = new URL("lease-program.ts", import.meta.url).pathname;
+import { builtFile } from "../built/files.ts";
 
 export interface LeaseLine {
   /** ms of a clock that all processes share. */
@@ -40,8 +39,9 @@ export async function startLeaseNode(
   name: string,
   times: LeaseTimes,
 ): Promise<LeaseNode> {
+  const program = builtFile("test/lease-program");
   const args = [program, String(port), ingress, name, JSON.stringify(times)];
-  const child = spawn(process.execPath, ["--import", "tsx", ...args], {
+  const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "inherit"],
   });
   const lines: LeaseLine[] = [];

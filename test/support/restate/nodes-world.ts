@@ -12,6 +12,7 @@ import { conversationService } from "../../../src/engines/restate/wire.ts";
 import { violations } from "../../crash/check.ts";
 import { askBusy, type FromChild, type ToChild } from "../../crash/protocol.ts";
 import type { Received } from "../../crash/world.ts";
+import { childFlags } from "../child-flags.ts";
 import { freePort } from "../free-port.ts";
 import { type Balancer, openBalancer } from "./balancer.ts";
 import { compared, quarantinedIn } from "./mirrored-rows.ts";
@@ -94,7 +95,7 @@ export class NodesWorld {
     const program = this.#programs[node % this.#programs.length] as Program;
     const { file, execArgv = [] } = program;
     const started = fork(file, [folder], {
-      execArgv: [...execArgv],
+      execArgv: [...childFlags, ...execArgv],
       env: {
         ...process.env,
         EARSHOT_CRASH_ENGINE: JSON.stringify(engine),
