@@ -86,7 +86,7 @@ describe.skipIf(!haveRestate)("of three nodes", () => {
     world.answers = () => (said() === 1 ? new Promise(() => undefined) : 204);
     const all = await Promise.all(world.nodes.map((node) => inspect(node, "?words=1")));
     await world.speak(world.nodes[0] as Node, "#figs", "m2");
-    for (const seen of all) await soon(() => expect(path(seen)).toEqual(['send "sending"']));
+    for (const seen of all) await soon(() => expect(path(seen)[0]).toBe('send "sending"'));
     const dying = senderOf();
     await world.end(dying);
     const others = all.filter((_, place) => world.nodes[place] !== dying);
@@ -100,6 +100,5 @@ describe.skipIf(!haveRestate)("of three nodes", () => {
     const [one, another] = others.map(story);
     expect(another).toEqual(one);
     expect(said()).toBe(2);
-    await world.start(dying);
-  }, 120_000);
+  }, 300_000);
 });
