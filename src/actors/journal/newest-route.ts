@@ -5,7 +5,7 @@
  * from the journal, backwards and in growing strides, as most conversations have a message among their last rows.
  */
 import { type Route, routeOf } from "../../domain/message.ts";
-import type { Store } from "../../domain/ports/index.ts";
+import type { EventRow, Store } from "../../domain/ports/index.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 
 /** Journal rows in the first look for the place; each further look takes four times as many. */
@@ -22,10 +22,21 @@ export async function newestRoute(
   for (let stride = firstStride; upTo > 1; stride *= 4) {
     const from = Math.max(0, upTo - 1 - stride);
     const rows = await store.tail(conv, from, upTo);
-    const newest = rows.findLast(({ body }) => body.startsWith(messagePrefix));
-    const event = newest === undefined ? null : decodeEvent(newest);
-    if (event?.type === "message.received") return routeOf(event.message);
+    for (const row of rows.toReversed()) {
+      const route = row.body.startsWith(messagePrefix) ? routeIn(row) : null;
+      if (route !== null) return route;
+    }
     upTo = from + 1;
   }
   return null;
+}
+
+function routeIn(row: EventRow): Route | null {
+  try {
+    const event = decodeEvent(row);
+    return event.type === "message.received" ? routeOf(event.message) : null;
+  } catch {
+    // It holds no message: the conversation puts it in quarantine and says so.
+    return null;
+  }
 }
