@@ -44,7 +44,8 @@ const sharedConnectionSchema = z.object({
 export type SharedConnection = Shape<typeof sharedConnectionSchema>;
 
 const problemSchema = z.object({
-  what: z.enum(["server", "leases", "copy"]),
+  what: z.enum(["server", "leases", "copy", "conversation"]),
+  key: text.nullable().describe("of the conversation that cannot go on; null: it concerns all"),
   title: text,
   since: millis,
   says: text.describe("the cause, and what to do"),

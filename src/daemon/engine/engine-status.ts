@@ -5,6 +5,7 @@
 import type { Millis } from "../../domain/message.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import { oneLine } from "../../domain/sanitize.ts";
+import type { FailingCall } from "../../engines/restate/calls/failing-calls.ts";
 import type { ServerState } from "../../engines/restate/calls/server-watch.ts";
 import type { CopyState } from "../../engines/restate/feed/node-mirror.ts";
 import type { SeenNode, SeenNodes } from "../../engines/restate/leases/view.ts";
@@ -28,6 +29,8 @@ export interface EngineFacts {
   /** Name of this node, and what it says of itself. */
   readonly own: { readonly node: string; readonly facts: NodeFacts };
   readonly copy: CopyState | null;
+  /** Conversations whose call fails. */
+  readonly calls: readonly FailingCall[];
   /** Null: this is the only node, or it has not heard of any yet. */
   readonly seen: SeenNodes | null;
   /** Why leases cannot be renewed; null: they are. */
@@ -92,6 +95,9 @@ export function noCopyOf({ nodes }: EngineStatus): string {
   );
 }
 
+/** With a full stop. */
+const stop = (text: string) => (/[.!?…]$/u.test(text) ? text : `${text}.`);
+
 const nothing = { address: null, version: null, conversations: null, turns: null, copy: null };
 
 function shownNode({ node, isOwn, state, heardAt, facts }: SeenNode): EngineNode {
@@ -117,10 +123,10 @@ function shownConnection(lease: SeenNodes["leases"][number]): readonly SharedCon
   return [{ channel, account, holder, since, live: isLive, waiting }];
 }
 
-function problemsOf({ now, server, leases, copy }: EngineFacts): readonly EngineProblem[] {
+function problemsOf({ now, server, leases, copy, calls }: EngineFacts): readonly EngineProblem[] {
   const problems: EngineProblem[] = [];
   const add = (what: EngineProblem["what"], title: string, since: Millis, says: string) =>
-    problems.push({ what, title, since, says: oneLine(says, whyUnitsMax) });
+    problems.push({ what, key: null, title, since, says: oneLine(says, whyUnitsMax) });
   if (server.failing !== null) {
     const { since, why } = server.failing;
     add(
@@ -157,5 +163,19 @@ function problemsOf({ now, server, leases, copy }: EngineFacts): readonly Engine
           "does a node answer at engine.nodes?",
       );
   }
-  return problems;
+  return [
+    ...problems,
+    ...calls
+      .filter(({ since }) => now - since > engineLimits.failingCallMsMax)
+      .map(({ key, since, failures, why }) => ({
+        what: "conversation" as const,
+        key,
+        title: "A conversation cannot go on",
+        since,
+        says:
+          `The call of ${oneLine(key, whyUnitsMax)} has failed ${failures} times in a row, on any node: ${stop(why)} ` +
+          "What is said there waits. It is tried again every few seconds, and goes on by itself once the cause is " +
+          "gone; if that is a row of another version of earshot, start that version",
+      })),
+  ];
 }

@@ -33,6 +33,7 @@ import type {
 } from "../../domain/ports/index.ts";
 import { within } from "../../domain/ports/within.ts";
 import type { StreamLine } from "../../domain/stream.ts";
+import { createFailingCalls } from "../../engines/restate/calls/failing-calls.ts";
 import { ingressCaller } from "../../engines/restate/calls/ingress-call.ts";
 import { createServerWatch } from "../../engines/restate/calls/server-watch.ts";
 import { createNodeMirror } from "../../engines/restate/feed/node-mirror.ts";
@@ -158,6 +159,13 @@ export function createEngine(ports: EnginePorts): Engine {
     log,
     ingress: trimmed(ingress),
     admin: trimmed(admin),
+  });
+  const failing = createFailingCalls({
+    clock,
+    log,
+    admin: trimmed(admin),
+    object: conversationService,
+    handler: "run",
   });
   const ending = new AbortController();
   const nameOf = (own: number) => `${hostname()}:${own}`;
@@ -300,6 +308,7 @@ export function createEngine(ports: EnginePorts): Engine {
       const registration = { clock, log, admin: trimmed(admin), uri, serves };
       void keepRegistered(registration, ending.signal);
       server.start();
+      failing.start();
       connections?.start(nameOf(node.port));
       rows.start();
       await know(store);
@@ -335,6 +344,7 @@ export function createEngine(ports: EnginePorts): Engine {
         server: server.state(),
         own: { node: nameOf(node?.port ?? port), facts: facts() },
         copy: rows.state(),
+        calls: failing.list(),
         seen: connections?.seen() ?? null,
         leases: connections?.failing() ?? null,
       }),
@@ -347,7 +357,7 @@ export function createEngine(ports: EnginePorts): Engine {
     async leave() {
       ending.abort();
       await Promise.all([connections?.stop(), gaps.stop()]);
-      await server.stop();
+      await Promise.all([server.stop(), failing.stop()]);
       await node?.close();
       await rows.stop();
     },

@@ -55,11 +55,11 @@ export function daemonNeeds({ problem }: RuntimeStatus): Need[] {
 }
 
 /** They end by themselves. */
-export function engineNeeds(engine: EngineStatus | null): Need[] {
-  return (engine?.problems ?? []).map(({ what, title, since, says }) => ({
+export function engineNeeds(engine: EngineStatus | null, titleOf: NameOf): Need[] {
+  return (engine?.problems ?? []).map(({ what, key, title, since, says }) => ({
     kind: "daemon",
-    id: `engine:${what}`,
-    title,
+    id: key === null ? `engine:${what}` : `engine:${what}:${key}`,
+    title: key === null ? title : `${title}: ${shown(titleOf(key))}`,
     meaning: `${sentence(says)} Since ${momentOf(since)}.`,
     acts: [],
     problem: says,

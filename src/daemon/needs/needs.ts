@@ -84,9 +84,11 @@ export function createNeeds(ports: NeedsPorts): Needs {
 
   async function all(): Promise<readonly Need[]> {
     const status = runtime.status();
+    const engine = ports.engine();
+    if (engine?.problems.some(({ key }) => key !== null)) await ports.rooms.load();
     return [
       ...daemonNeeds(status),
-      ...engineNeeds(ports.engine()),
+      ...engineNeeds(engine, (key) => ports.rooms.titleOf(key)),
       ...configNeeds(ports.configState.refused(), secretValues(config())),
       ...connectionNeeds(ports.connections(), ports.nameOf),
       ...gapNeeds(ports.connections(), ports.nameOf),

@@ -150,7 +150,8 @@ class Run {
     if (!this.#isMarked) {
       // What the journal of a call begins with stays as older versions have it: they may go on with it, and began it.
       this.#isMarked = true;
-      return { changes: [], rests: false, dueAt: null, heard: this.#taken, begins: true };
+      if (!this.#fails())
+        return { changes: [], rests: false, dueAt: null, heard: this.#taken, begins: true };
     }
     if (this.#activation === null) {
       const { key } = this.#ctx;
@@ -192,6 +193,15 @@ class Run {
   #endsEarly(): boolean {
     const last = this.#attempts.slice(-earlyEnds);
     return last.length === earlyEnds && last.every((stores) => stores <= earlyStoresMax);
+  }
+
+  /**
+   * Whether the last attempts have stored nothing but that they began: one more would make the call grow for ever, and
+   * be taken for progress, after which Restate makes it again at once.
+   */
+  #fails(): boolean {
+    const last = this.#attempts.slice(-earlyEnds);
+    return last.length === earlyEnds && last.every((stores) => stores === 1);
   }
 
   get revision(): number {

@@ -162,6 +162,34 @@ describe("kept rows", () => {
     },
   );
 
+  property([fc.integer({ min: 1, max: 100 }), fc.integer({ min: 0, max: 100 })], { numRuns: 50 })(
+    "of what an older version deletes, what is aside comes back as sent; the next newer one deletes it for good",
+    (count, deleted) => {
+      const newer = new KeptState([]);
+      const groups = new Map<string, Readonly<Record<string, never>>>();
+      const store = (applied: ReturnType<KeptState["apply"]>) => {
+        for (const [key, group] of applied)
+          if (group === null) groups.delete(key);
+          else groups.set(key, group as Readonly<Record<string, never>>);
+      };
+      const ids = Array.from({ length: count }, (_, number) => JSON.stringify([`o${number}`]));
+      for (const id of ids)
+        for (const state of ["pending", "sending", "sent"])
+          store(newer.apply(newer.placed([{ table: "outbox", id, row: { id, state } }])));
+      const gone = ids.slice(0, deleted).map((id) => ({ table: "outbox", id, row: null }));
+      // As it is, without `placed`.
+      store(new KeptState(groups).apply(gone));
+      const back = new KeptState(groups);
+      for (const { row } of back.rows()) expect(row?.state).toBe("sent");
+      const left = back.rows().map(({ id }) => id);
+      expect(new Set(left).size).toBe(left.length);
+      expect(ids).toEqual(expect.arrayContaining(left));
+      store(back.apply(back.placed(left.map((id) => ({ table: "outbox", id, row: null })))));
+      expect(new KeptState(groups).rows()).toEqual([]);
+      expect([...groups.keys()]).toEqual([]);
+    },
+  );
+
   test("a thousand answers: the next one stores a few of them again, and all are in their order", () => {
     const kept = new KeptState([]);
     let most = 0;

@@ -203,7 +203,13 @@ export function statusRoutes({ add }: Endpoints, deps: RouteDeps): void {
   add(explainMessage, async ({ params: { messageId }, query: { seq } }) => {
     const why = await deps.runtime.why(messageId, seq);
     if (why.length > 0) return { why };
-    throw new ApiRefusal("not-found", "Cannot explain that message: no message has this id");
+    // Where a conversation cannot go on, what was said there is in no journal yet.
+    const waits = deps.engineStatus()?.problems.find(({ key }) => key !== null);
+    const unless = waits === undefined ? "" : `, unless it waits: ${waits.says}`;
+    throw new ApiRefusal(
+      "not-found",
+      `Cannot explain that message: no message has this id${unless}`,
+    );
   });
   add(showPrompt, ({ params: { messageId } }) => {
     const prompts = deps.runtime.prompts(messageId);

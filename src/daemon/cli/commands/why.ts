@@ -13,6 +13,7 @@ import { defaultConfig, localChannels, parseConfig } from "../../../domain/confi
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
+import type { EngineStatus } from "../../api-types/engine.ts";
 import { callApi, findDaemon } from "../lib/api-client.ts";
 import {
   action,
@@ -64,7 +65,17 @@ async function why(messageId: string, options: WhyOptions): Promise<void> {
   }
   if (answers.length > 0) return;
   process.exitCode = 1;
-  if (!options.json) print(`The journal has no message “${oneLine(messageId)}”.`);
+  if (options.json) return;
+  print(`The journal has no message “${oneLine(messageId)}”.`);
+  for (const says of await waiting(options)) print(`It may wait. ${says}.`);
+}
+
+/** Why conversations cannot go on: what was said there is in no journal yet. */
+async function waiting(options: WhyOptions): Promise<readonly string[]> {
+  const daemon = await findDaemon(stateDirFor(options));
+  if (daemon === null) return [];
+  const status = await callApi<{ engine: EngineStatus | null }>(daemon, "/api/status");
+  return (status?.engine?.problems ?? []).flatMap(({ key, says }) => (key === null ? [] : says));
 }
 
 async function ask(messageId: string, options: WhyOptions): Promise<readonly Why[]> {

@@ -4,8 +4,8 @@
  * Restate is asked with SQL, at its admin port, for the keys and revisions of all of them.
  */
 import { z } from "zod";
-import { EarshotError } from "../../../domain/errors.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
+import { askAdmin } from "../calls/admin-query.ts";
 
 const answerSchema = z.object({
   rows: z.array(z.object({ service_key: z.string(), value_utf8: z.string() })),
@@ -31,32 +31,10 @@ export function revisionReader(admin: string, object: string): ReadRevisions {
       `SELECT service_key, value_utf8 FROM state WHERE service_name = '${object}' ` +
       `AND key = 'revision' AND service_key > '${after.replaceAll("'", "''")}' ` +
       `ORDER BY service_key LIMIT ${limit}`;
-    const { rows } = answerSchema.parse(await ask(admin, query));
+    const { rows } = answerSchema.parse(await askAdmin(admin, query, "conversations"));
     const found = new Map(
       rows.map(({ service_key, value_utf8 }) => [service_key, Number(value_utf8)]),
     );
     return { found, upTo: rows.length < limit ? null : (rows.at(-1)?.service_key ?? null) };
   };
-}
-
-async function ask(admin: string, query: string): Promise<unknown> {
-  const failed = (why: string, cause?: unknown) =>
-    new EarshotError("EAR_STORE_FAILED", `Cannot ask ${admin}/query for conversations: ${why}.`, {
-      cause,
-    });
-  let answer: Response;
-  let text: string;
-  try {
-    answer = await fetch(`${admin}/query`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json" },
-      body: JSON.stringify({ query }),
-      signal: AbortSignal.timeout(engineLimits.queryMsMax),
-    });
-    text = await answer.text();
-  } catch (cause) {
-    throw failed("there is no answer (is Restate running?)", cause);
-  }
-  if (!answer.ok) throw failed(`Restate answers ${answer.status} (${text.slice(0, 200)})`);
-  return JSON.parse(text);
 }

@@ -1,0 +1,135 @@
+/**
+ * A conversation that cannot be made active, however often Restate makes its call, is seen by its owner on every node:
+ * what fails, since when, why, and what to do. Its call does not grow meanwhile, and it is over once it goes on.
+ */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { EngineStatus } from "../../../src/daemon/api-types/engine.ts";
+import type { Need } from "../../../src/daemon/api-types/needs.ts";
+import { conversationService } from "../../../src/engines/restate/wire.ts";
+import { builtMain } from "../../support/built/files.ts";
+import { soon } from "../../support/daemon/inspect-socket.ts";
+import { group, type LiveDaemon, toScout } from "../../support/daemon/live-daemon.ts";
+import { haveRestate } from "../../support/restate/server.ts";
+import { createTwoDaemons, type TwoDaemons } from "../../support/restate/two-daemons.ts";
+
+const key = "agent:main:webhook:group:#orchard";
+
+describe.skipIf(!haveRestate)("a conversation whose call always fails", () => {
+  let all: TwoDaemons;
+  let bare: LiveDaemon;
+  beforeAll(async () => {
+    all = await createTwoDaemons({ pagesDir: "" });
+    await all.back.start();
+    await all.front.start();
+    bare = await all.another(false);
+    await bare.start();
+    // A row of a later version, in a table that this one does not have.
+    const rows = [{ table: "orchards", id: "[1]", row: { trees: 12 } }];
+    await call("fill", { place: 0, rows, whole: true, dueAt: null });
+  }, 120_000);
+  afterAll(() => all?.close());
+
+  async function call(handler: string, input: object): Promise<unknown> {
+    const path = `${conversationService}/${encodeURIComponent(key)}/${handler}`;
+    const answer = await fetch(`${all.restate.ingress}/${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(input),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(text);
+    return text === "" ? null : JSON.parse(text);
+  }
+  const admin = (path: string, init: RequestInit) =>
+    fetch(`${all.restate.admin}${path}`, {
+      ...init,
+      headers: { "content-type": "application/json", accept: "application/json" },
+    });
+  async function ask<Row>(query: string): Promise<readonly Row[]> {
+    const answer = await admin("/query", { method: "POST", body: JSON.stringify({ query }) });
+    return ((await answer.json()) as { rows: Row[] }).rows;
+  }
+  const journal = async () => {
+    const [found] = await ask<{ id: string; journal_size: number; retry_count: number }>(
+      "SELECT id, journal_size, retry_count FROM sys_invocation WHERE target_handler_name = 'run' " +
+        `AND target_service_key = '${key}' AND status <> 'scheduled'`,
+    );
+    return found;
+  };
+  const needs = async (node: LiveDaemon) => ((await node.ask("/needs")) as { needs: Need[] }).needs;
+  const stuck = async (node: LiveDaemon) =>
+    (await needs(node)).filter((need) => need.id === `engine:conversation:${key}`);
+  const say = (node: LiveDaemon, id: string) =>
+    fetch(`${node.base}/api/inbound`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${node.token}`, "content-type": "application/json" },
+      body: JSON.stringify([
+        {
+          channel: "webhook",
+          id,
+          author: { id: "ann" },
+          text: "Scout?",
+          chat: group("#orchard"),
+          ...toScout,
+        },
+      ]),
+    });
+  const nodes = () => [all.front, all.back, bare];
+
+  test("is what needs somebody on every node, with the cause and what to do, in status and in why", async () => {
+    expect((await say(all.front, "waits")).ok).toBe(true);
+    for (const node of nodes()) await soon(async () => expect(await stuck(node)).toHaveLength(1));
+    for (const node of nodes()) {
+      const [need] = await stuck(node);
+      expect(need?.title).toContain("A conversation cannot go on");
+      expect(need?.meaning).toContain(key);
+      expect(need?.meaning).toContain(
+        'Cannot read a row of "orchards": this version has no such table',
+      );
+      expect(need?.meaning).toMatch(/failed \d+ times in a row.*goes on by itself/u);
+      expect(need?.meaning).not.toContain("Error:");
+      const { engine, ready } = (await node.ask("/status")) as {
+        engine: EngineStatus;
+        ready: boolean;
+      };
+      expect(ready).toBe(true);
+      expect(engine.problems.map(({ what, key: of }) => [what, of])).toEqual([
+        ["conversation", key],
+      ]);
+    }
+    const env = { PATH: process.env.PATH, HOME: all.front.stateDir, NO_COLOR: "1", COLUMNS: "400" };
+    const run = (...args: readonly string[]) =>
+      promisify(execFile)(
+        process.execPath,
+        [builtMain, ...args, "--state-dir", all.front.stateDir],
+        { env },
+      ).catch((error: { stdout: string; stderr: string }) => error);
+    expect((await run("status")).stdout).toContain("no such table");
+    expect((await run("needs")).stdout).toContain("no such table");
+    expect((await run("why", "waits")).stdout).toContain("no such table");
+  });
+
+  test("is tried again and again in the call that there is, which does not grow", async () => {
+    const before = await journal();
+    await soon(async () =>
+      expect((await journal())?.retry_count).toBeGreaterThan((before?.retry_count ?? 0) + 2),
+    );
+    expect((await journal())?.journal_size).toBe(before?.journal_size);
+  });
+
+  test("needs nobody once its call is over, and the conversation goes on", async () => {
+    const { id } = (await journal()) ?? {};
+    // The row is not there any more; what the call had taken is lost with it.
+    await admin(`/invocations/${id}?mode=kill`, { method: "DELETE" });
+    const state = { object_key: key, new_state: {} };
+    await admin(`/services/${conversationService}/state`, {
+      method: "POST",
+      body: JSON.stringify(state),
+    });
+    expect((await say(all.front, "then")).ok).toBe(true);
+    for (const node of nodes()) await soon(async () => expect(await stuck(node)).toEqual([]));
+    await soon(async () => expect(await call("verdict", { id: "then" })).toBeGreaterThan(0));
+  });
+});
