@@ -4,13 +4,17 @@
  * flat. Processor time of all threads, because that is comparable on a machine that does other work.
  *
  * Each point has a process and a state of its own; transcript and journal grow in one. `--long` adds the
- * largest sizes, `--svg=<file>` draws the picture of bench/README.md, `--only=<part>` measures one part.
+ * largest sizes, `--write` puts the table into bench/README.md and draws its picture, `--svg=<file>` draws it
+ * elsewhere, `--only=<part>` measures one part.
  */
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism, loadavg } from "node:os";
+import { join } from "node:path";
 import type { Inbound } from "../../src/domain/message.ts";
 import { messages, quietMix, report, round, short } from "../support.ts";
-import { growthSvg } from "./growth-svg.ts";
+import { growthSvg, type Plot } from "./growth-svg.ts";
+import { growthTable, withTable } from "./growth-table.ts";
 
 const long = process.argv.includes("--long");
 const flag = (name: string) =>
@@ -72,6 +76,10 @@ else compare();
 
 function compare(): void {
   const only = flag("only");
+  const writes = process.argv.includes("--write");
+  if (writes && only !== undefined)
+    throw new Error("Cannot write the table: --only measures a part of it. Leave out one of them.");
+  const [load = 0] = loadavg();
   const found = new Map<Part, Points>();
   for (const [name, one] of Object.entries(parts)) {
     if (only !== undefined && only !== name) continue;
@@ -86,13 +94,22 @@ function compare(): void {
     const values = Object.values(points);
     ratios[`${title}: largest over smallest`] = round((values.at(-1) ?? 0) / (values[0] ?? 0));
   }
+  const plots = [...found].map(([{ title, unit }, points]) => ({ title, unit, points }));
   const svg = flag("svg");
-  if (svg !== undefined)
-    writeFileSync(
-      svg,
-      growthSvg([...found].map(([{ title, unit }, points]) => ({ title, unit, points }))),
-    );
+  if (svg !== undefined) writeFileSync(svg, growthSvg(plots));
+  if (writes) write(plots, load);
   report({ bench: "growth", figures, ratios });
+}
+
+/** Into bench/README.md and docs/pictures. */
+function write(plots: readonly Plot[], load: number): void {
+  const root = join(import.meta.dirname, "..", "..");
+  const readme = join(root, "bench", "README.md");
+  const cores = availableParallelism();
+  const day = new Date().toISOString().slice(0, 10);
+  const about = `${cores} cores, Node ${process.version}, ${day}, one host, load ${Math.round(load)} when it began`;
+  writeFileSync(readme, withTable(readFileSync(readme, "utf8"), growthTable(plots, about)));
+  writeFileSync(join(root, "docs", "pictures", "growth.svg"), growthSvg(plots));
 }
 
 function inProcess(name: string, group: readonly number[]): Points {
