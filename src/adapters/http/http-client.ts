@@ -231,6 +231,7 @@ async function* capped(answer: IncomingMessage, bytesMax: number): AsyncGenerato
       if (bytes > bytesMax) throw refused(`it is larger than ${bytesMax} bytes`);
       yield part;
     }
+    if (!answer.complete) throw new Error("the connection ended in the middle of the answer");
   } catch (error) {
     throw failure(error);
   } finally {

@@ -137,6 +137,8 @@ async function* eventsOfAnswer(
     yield event;
     if (event.type === "error") return;
   }
+  // A body that the time limit has ended is no answer, however it ended.
+  signal.throwIfAborted();
 }
 
 /** The start of a body that is no answer, quoted: it often says what is wrong. */
