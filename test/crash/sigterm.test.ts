@@ -10,7 +10,7 @@ import { rounds } from "../support/rounds.ts";
 import { violations } from "./check.ts";
 import { atRest, end, openPlatform, start, stateDirFor, Talk, underWay } from "./http-daemon.ts";
 
-property([fc.integer({ min: 1, max: 300 })], { numRuns: rounds(1, 6) })(
+property([fc.integer({ min: 1, max: 300 })], { numRuns: rounds(1, 6), endOnFailure: true })(
   "SIGTERM under load leaves nothing in doubt, and after the next start everything accepted is answered once",
   async (acceptedFirst) => {
     const platform = await openPlatform();

@@ -11,7 +11,7 @@ import { newFolder } from "../support/daemon/folder.ts";
 import { startJudgeServer } from "../support/servers/judge.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
-const patience = { timeout: 60_000, interval: 20 };
+const patience = { timeout: 120_000, interval: 20 };
 const keyOf = (room: string) => `agent:main:webhook:group:${room}`;
 const key = keyOf("kitchen");
 
@@ -91,11 +91,15 @@ async function openRoom(
   };
 }
 
+/** Only where it is claimed is an answer late, however long a process takes to start. */
+const timeoutMs = 60_000;
+
 const command = (script: string, more: object = {}) => ({
   kind: "command",
   command: process.execPath,
   args: ["-e", script],
   minConfidence: 0.6,
+  timeoutMs,
   ...more,
 });
 
@@ -221,6 +225,7 @@ describe("a model", () => {
     baseUrl: server.baseUrl,
     apiKey: "judge-key-1234",
     minConfidence: 0.7,
+    timeoutMs,
     ...more,
   });
   const open = async () => {
@@ -249,7 +254,7 @@ describe("a model", () => {
     const limits = { maxRetries: 0, perMinuteMax: 20 };
     const impatient = { id: "hall", kind: "group" };
     const ofHall = { judge: modelJudge({ ...limits, timeoutMs: 1_000 }) };
-    const room = await openRoom(modelJudge({ ...limits, timeoutMs: 60_000 }), {
+    const room = await openRoom(modelJudge(limits), {
       conversations: { [keyOf(impatient.id)]: { engagement: ofHall } },
     });
     await room.enter(impatient.id);
@@ -325,7 +330,8 @@ describe("a web service", () => {
   const asked = async (more: object = {}) => {
     const server = await startJudgeServer();
     opened.push({ stop: () => server.close() });
-    const judge = { kind: "webhook", url: server.url, secret, minConfidence: 0.6, ...more };
+    const own = { url: server.url, secret, minConfidence: 0.6, timeoutMs };
+    const judge = { kind: "webhook", ...own, ...more };
     return { server, room: await openRoom(judge) };
   };
   const line = "can somebody book a table?";
@@ -358,7 +364,7 @@ describe("a web service", () => {
     ] as const;
     for (const [index, [, reply]] of cases.entries())
       if (reply !== null) server.answer(lineOf(index), reply);
-    const judge = { kind: "webhook", url: server.url, secret, minConfidence: 0.6 };
+    const judge = { kind: "webhook", url: server.url, secret, minConfidence: 0.6, timeoutMs };
     await leavesObserved(
       cases.map(([result]) => [result, result === "late" ? { ...judge, timeoutMs: 300 } : judge]),
     );

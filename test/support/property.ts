@@ -5,6 +5,9 @@
  * the arbitraries draw, and fails with the least values that break it, their seed and path. A case
  * that returns false fails, as one that throws does. `beforeEach` and `afterEach` run once for the
  * test, not for each case.
+ *
+ * One that runs processes has `endOnFailure: true`: it fails with the first values that break it. Looking
+ * for less of them takes minutes, and the limit of the test would hide what was found.
  */
 import fc from "fast-check";
 import { test } from "vitest";
