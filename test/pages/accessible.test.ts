@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { violations } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { twoDaemons } from "../support/pages/crowded-rooms.ts";
+import { gardenPath, twoDaemons } from "../support/pages/crowded-rooms.ts";
 import { loadedBytes, outsideWindow, readFocusOrder } from "../support/pages/page-checks.ts";
 import { createPagesRig } from "../support/pages/pages-daemon.ts";
 import { views } from "../support/pages/views.ts";
@@ -73,6 +73,20 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
       }
       await page.close();
     });
+
+  test("contrast in a drawing, which axe leaves open, is looked at as well", async () => {
+    const page = await rig.open(daemons.crowded.address(gardenPath));
+    await page.locator(".chart text").first().waitFor();
+    expect(await violations(page, "colours")).toEqual([]);
+    for (const [fill, found] of [
+      ["rgb(140, 140, 140)", / of 4\.5: rgb\(140, 140, 140\) on rgb\(2\d\d, /u],
+      ["rgba(0, 0, 0, 0.1)", /: 1\.\d\d of 4\.5: rgb\(/u],
+    ] as const) {
+      await page.evaluate(`document.querySelector(".chart text").style.fill = "${fill}"`);
+      expect(await violations(page, "colours")).toEqual([expect.stringMatching(found)]);
+    }
+    await page.close();
+  });
 
   test("what a page keeps when its connection is lost", async () => {
     const kept = views.filter(({ name }) => lostViews.includes(name));

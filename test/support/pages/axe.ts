@@ -3,11 +3,12 @@
  * =============
  * The rules of WCAG 2.1 A and AA and the good habits beside them (landmarks, order of headings),
  * asked of what is shown. The program comes in through the debugger, so the strict content policy
- * of the pages stays in force while it runs.
+ * of the pages stays in force while it runs. The contrast that axe leaves open is computed.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
+import { contrastInPage } from "./contrast.ts";
 
 /** What is asked: every rule, or how much colours differ, where nothing else has changed. */
 export type Asked = "everything" | "colours";
@@ -33,13 +34,24 @@ export async function violations(page: Page, asked: Asked): Promise<readonly str
   if (await page.evaluate("window.axe === undefined")) await page.evaluate(source);
   // Runs in the page, whose types this file does not have.
   const run = `(async () => {
-    const options = { runOnly: ${JSON.stringify(only)}, resultTypes: ["violations"] };
-    const { violations } = await axe.run(document, options);
-    return violations.flatMap(({ id, nodes }) => nodes.map((node) => ({
+    const options = {
+      runOnly: ${JSON.stringify(only)},
+      resultTypes: ["violations", "incomplete"],
+      elementRef: true,
+    };
+    const { violations, incomplete } = await axe.run(document, options);
+    const found = violations.flatMap(({ id, nodes }) => nodes.map((node) => ({
       id,
       target: node.target.join(" "),
       why: node.failureSummary.replace(/\\s+/g, " "),
     })));
+    const contrast = ${contrastInPage};
+    for (const { id, nodes } of incomplete)
+      for (const node of id === "color-contrast" ? nodes : []) {
+        const why = contrast(node);
+        if (why !== null) found.push({ id, target: node.target.join(" "), why });
+      }
+    return found;
   })()`;
   const found = await page.evaluate<readonly Found[]>(run);
   return found.map(({ id, target, why }) => `${id}: ${target}: ${why}`);
