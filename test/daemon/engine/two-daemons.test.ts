@@ -140,24 +140,27 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
   });
 
   test("its recording and the counts are the same", async () => {
-    const recordings = await Promise.all(
-      Object.values(nodes()).map((node) =>
-        bodyOf(node, `/api/record?since=0&conversation=${encodeURIComponent(key)}`),
-      ),
-    );
-    expect(recordings[0]).toContain("turnips");
-    expect(new Set(recordings).size).toBe(1);
+    await soon(async () => {
+      const recordings = await Promise.all(
+        Object.values(nodes()).map((node) =>
+          bodyOf(node, `/api/record?since=0&conversation=${encodeURIComponent(key)}`),
+        ),
+      );
+      expect(recordings[0]).toContain("turnips");
+      expect(new Set(recordings).size).toBe(1);
+    });
     type Status = { outbox: Record<string, number>; turns: unknown };
     await same(
       "/status",
       ({ outbox, turns }: Status) => ({ outbox, turns }),
       ({ outbox }: Status) => (outbox.sent ?? 0) > 0,
     );
-    for (const node of Object.values(nodes())) {
-      const metrics = await bodyOf(node, "/metrics");
-      const of = (name: string) => Number(new RegExp(`${name} (\\d+)`, "u").exec(metrics)?.[1]);
-      expect(of("conversations_live") + of("conversations_passive")).toBe(1);
-    }
+    for (const node of Object.values(nodes()))
+      await soon(async () => {
+        const metrics = await bodyOf(node, "/metrics");
+        const of = (name: string) => Number(new RegExp(`${name} (\\d+)`, "u").exec(metrics)?.[1]);
+        expect(of("conversations_live") + of("conversations_passive")).toBe(1);
+      });
   });
 
   test("an inspector sees the machine of a conversation, with the same events and states", async () => {
@@ -220,19 +223,21 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
       ({ engine }: { engine: EngineStatus }) => states(engine),
       (all: unknown[][]) => all.length === 3 && all.every(([, state]) => state === "running"),
     );
-    for (const node of Object.values(nodes())) {
-      const health = (await node.ask("/health")) as Health;
-      const { engine } = health;
-      expect(engine?.problems).toEqual([]);
-      expect(engine?.server.version).toMatch(/^\d+\.\d+/u);
-      expect(engine?.nodes[0]).toMatchObject({ own: true, address: node.base });
-      // Each node has as many.
-      expect(health.lanes[0]?.slots).toBe(12);
-      const metrics = await bodyOf(node, "/metrics");
-      expect(metrics).toContain('earshot_nodes{state="running"} 3');
-      expect(metrics).toContain("earshot_engine_reachable 1");
-      expect(metrics).toContain("earshot_copy_behind 0");
-    }
+    // On a busy machine a node may lack a beat of another, or a row, for a moment.
+    for (const node of Object.values(nodes()))
+      await soon(async () => {
+        const health = (await node.ask("/health")) as Health;
+        const { engine } = health;
+        expect(engine?.problems).toEqual([]);
+        expect(engine?.server.version).toMatch(/^\d+\.\d+/u);
+        expect(engine?.nodes[0]).toMatchObject({ own: true, address: node.base });
+        // Each node has as many.
+        expect(health.lanes[0]?.slots).toBe(12);
+        const metrics = await bodyOf(node, "/metrics");
+        expect(metrics).toContain('earshot_nodes{state="running"} 3');
+        expect(metrics).toContain("earshot_engine_reachable 1");
+        expect(metrics).toContain("earshot_copy_behind 0");
+      });
   });
 
   test("an event stream of the other node has its lines", async () => {
