@@ -121,6 +121,11 @@ export const logTable: readonly LogEvent[] = [
       "An active conversation could not be stored to rest, and is tried again: key, error.",
     ],
     [
+      "engine.failing-call",
+      "A conversation cannot go on, as its call at Restate fails again and again: key, failures, since, why.",
+    ],
+    ["engine.unasked", "Restate cannot be asked which calls fail, and is asked again: error."],
+    [
       "engine.end",
       "A conversation that another node has now could not be ended cleanly: key, error.",
     ],
@@ -367,6 +372,7 @@ export const logTable: readonly LogEvent[] = [
     ["tls.refused", "A new certificate is not valid; the last good one stays."],
     ["turn.compose", "A turn could not be composed."],
     ["webchat.failed", "A frame of the webchat failed because of an internal error."],
+    ["terminal.read-failed", "What was sent to a terminal could not be read from the copy: error."],
     ["webchat.read-failed", "Messages that a webchat page missed could not be read."],
     ["what-if.failed", "A What-if run failed."],
   ),
