@@ -40,7 +40,6 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   let isReading = true;
   /** What the start gate holds then waits for the next start. */
   let recoveryFailed = false;
-  let isRecovering = false;
   let stopping: Promise<void> | null = null;
 
   const opened = (): Parts => {
@@ -80,10 +79,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     await supervisor.start();
     // Before recovery: what it sends comes behind what was not sent yet.
     const sending = outbox.recover(open, counts, repairFor(parts, open));
-    isRecovering = true;
-    recovering = recover(parts, lastSeq, runs).finally(() => {
-      isRecovering = false;
-    });
+    recovering = recover(parts, lastSeq, runs);
     recovering.catch((error: EarshotError) => {
       recoveryFailed = true;
       status.problem(`recovery failed: ${error.message}`);
@@ -156,7 +152,7 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   async function isSettled(): Promise<boolean> {
     const { supervisor, journal } = opened();
     for (let calm = 0; calm < 2; calm += 1) {
-      if (isRecovering || !(await supervisor.isSettled())) return false;
+      if ((isReading && !recoveryFailed) || !(await supervisor.isSettled())) return false;
       await nextTurn(scheduler);
       if (!journal.isQuiet() || underway() > 0) return false;
     }
