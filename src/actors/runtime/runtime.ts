@@ -192,7 +192,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     const { supervisor, checkpointer, journal, projection } = opened();
     const work = unlessStoreFails([journal, projection], supervisor.passivateAll());
     await within(ports.clock, untilMs, work);
-    await checkpointer.mark();
+    // What it keeps stays queued in a journal that fails, until the stop itself lets go of it.
+    await unlessStoreFails([journal], checkpointer.mark());
   }
 
   async function stop(drainMs: number): Promise<void> {
