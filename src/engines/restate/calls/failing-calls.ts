@@ -9,9 +9,9 @@ import { z } from "zod";
 import type { Millis } from "../../../domain/message.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type { Clock, Log } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 import { askAdmin } from "./admin-query.ts";
+import { repeatedLook } from "./repeated-look.ts";
 
 export interface FailingCall {
   /** Key of the object. */
@@ -66,13 +66,10 @@ const prefix = /^\[\d+[^\]]*\]\s*/u;
 
 export function createFailingCalls(ports: FailingCallsPorts): FailingCalls {
   const { clock, log, admin, object, handler } = ports;
-  const stopping = new AbortController();
   let now: readonly FailingCall[] = [];
-  let looking: Promise<void> | null = null;
   let isFailing = false;
 
-  async function read(): Promise<readonly FailingCall[]> {
-    const { signal } = stopping;
+  async function read(signal: AbortSignal): Promise<readonly FailingCall[]> {
     const attempts = attemptsSchema
       .parse(
         await askAdmin(
@@ -108,35 +105,19 @@ export function createFailingCalls(ports: FailingCallsPorts): FailingCalls {
     });
   }
 
-  async function look(): Promise<void> {
+  async function look(signal: AbortSignal): Promise<void> {
     try {
-      const found = await read();
+      const found = await read(signal);
       const isNew = ({ key }: FailingCall) => !now.some((known) => known.key === key);
       for (const call of found.filter(isNew)) log("warn", "engine.failing-call", { ...call });
       now = found;
       isFailing = false;
     } catch (error) {
-      if (stopping.signal.aborted) return;
+      if (signal.aborted) return;
       if (!isFailing) log("warn", "engine.unasked", { error: String(error) });
       isFailing = true;
     }
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await look();
-      await pauseFor(clock, engineLimits.failingCallsLookMs, stopping.signal);
-    }
-  }
-
-  return {
-    list: () => now,
-    start() {
-      looking ??= run();
-    },
-    async stop() {
-      stopping.abort();
-      await looking;
-    },
-  };
+  return { list: () => now, ...repeatedLook(clock, engineLimits.failingCallsLookMs, look) };
 }

@@ -8,8 +8,8 @@ import { z } from "zod";
 import type { Millis } from "../../../domain/message.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type { Clock, Log } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
+import { repeatedLook } from "./repeated-look.ts";
 
 export interface ServerPorts {
   readonly clock: Clock;
@@ -89,38 +89,20 @@ function jsonIn(text: string): unknown {
 }
 
 export function createServerWatch({ clock, log, ...at }: ServerPorts): ServerWatch {
-  const stopping = new AbortController();
   let now: ServerState = { version: null, failing: null };
-  let looking: Promise<void> | null = null;
 
-  async function look(): Promise<void> {
+  async function look(signal: AbortSignal): Promise<void> {
     try {
-      const version = await lookAtServer(at, stopping.signal);
+      const version = await lookAtServer(at, signal);
       if (now.failing !== null) log("info", "engine.reachable", { version });
       now = { version, failing: null };
     } catch (error) {
-      if (stopping.signal.aborted) return;
+      if (signal.aborted) return;
       const why = (error as Error).message;
       if (now.failing === null) log("warn", "engine.unreachable", { error: why });
       now = { ...now, failing: { since: now.failing?.since ?? clock.now(), why } };
     }
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await look();
-      await pauseFor(clock, engineLimits.serverLookMs, stopping.signal);
-    }
-  }
-
-  return {
-    state: () => now,
-    start() {
-      looking ??= run();
-    },
-    async stop() {
-      stopping.abort();
-      await looking;
-    },
-  };
+  return { state: () => now, ...repeatedLook(clock, engineLimits.serverLookMs, look) };
 }
