@@ -144,20 +144,21 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     for (let calm = 0; calm < 2; ) {
       await unlessStoreFails(disks, supervisor.settled());
       await nextTurn(scheduler);
-      const quiet = journal.isQuiet() && underway() === 0;
-      calm = quiet || isFailing(disks) ? calm + 1 : 0;
+      calm = isQuiet() || isFailing(disks) ? calm + 1 : 0;
     }
   }
 
   async function isSettled(): Promise<boolean> {
-    const { supervisor, journal } = opened();
+    const { supervisor } = opened();
     for (let calm = 0; calm < 2; calm += 1) {
       if ((isReading && !recoveryFailed) || !(await supervisor.isSettled())) return false;
       await nextTurn(scheduler);
-      if (!journal.isQuiet() || underway() > 0) return false;
+      if (!isQuiet()) return false;
     }
     return true;
   }
+
+  const isQuiet = (): boolean => opened().journal.isQuiet() && underway() === 0;
 
   /** Events that are neither journalled nor with a host, and do not wait for a platform. */
   function underway(): number {
