@@ -20,13 +20,16 @@ const times = {
   lapseMs: engineLimits.leaseLapseMs,
 };
 const idleMs = 10_000;
+const program = ["--import", "tsx", "test/support/restate/lease-program.ts"];
 const figures: Record<string, number> = {};
 if (haveRestate) {
   const restate = await startRestate();
   const ports = [await freePort(), await freePort(), await freePort()];
   const balancer = await openBalancer(ports);
   const nodes = await Promise.all(
-    ports.map((port, place) => startLeaseNode(port, restate.ingress, `node-${place}`, times)),
+    ports.map((port, place) =>
+      startLeaseNode(program, port, restate.ingress, `node-${place}`, times),
+    ),
   );
   await registerNodes(restate.admin, `http://127.0.0.1:${balancer.port}`);
   const sends = (node: LeaseNode, from = 0) => node.line(({ what }) => what === "sent", from);

@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { LeaseTimes } from "../../../src/engines/restate/leases/connection-leases.ts";
-import { builtFile } from "../built/files.ts";
 
 export interface LeaseLine {
   /** ms of a clock that all processes share. */
@@ -32,15 +31,17 @@ export interface LeaseNode {
   readonly ended: Promise<unknown>;
 }
 
-/** Resolves when it listens. */
+/**
+ * Resolves when it listens. The program is given, as a bench has no bundled one: its arguments for Node, before its own.
+ */
 export async function startLeaseNode(
+  program: readonly string[],
   port: number,
   ingress: string,
   name: string,
   times: LeaseTimes,
 ): Promise<LeaseNode> {
-  const program = builtFile("test/lease-program");
-  const args = [program, String(port), ingress, name, JSON.stringify(times)];
+  const args = [...program, String(port), ingress, name, JSON.stringify(times)];
   const child = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", "inherit"],
   });

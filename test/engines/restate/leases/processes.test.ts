@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerNodes } from "../../../../src/engines/restate/registration.ts";
+import { builtFile } from "../../../support/built/files.ts";
 import { freePort } from "../../../support/free-port.ts";
 import { type Balancer, openBalancer } from "../../../support/restate/balancer.ts";
 import { type LeaseNode, sendsOf, startLeaseNode } from "../../../support/restate/lease-nodes.ts";
@@ -12,6 +13,7 @@ import { haveRestate, type RestateServer, startRestate } from "../../../support/
 
 /** A fifth of the real ones. */
 const times = { beatMs: 400, validMs: 1_400, lapseMs: 2_000 };
+const program = [builtFile("test/lease-program")];
 
 describe.skipIf(!haveRestate)("the lease of a connection", () => {
   let restate: RestateServer;
@@ -25,7 +27,9 @@ describe.skipIf(!haveRestate)("the lease of a connection", () => {
     balancer = await openBalancer(ports);
     nodes.push(
       ...(await Promise.all(
-        ports.map((port, place) => startLeaseNode(port, restate.ingress, `node-${place}`, times)),
+        ports.map((port, place) =>
+          startLeaseNode(program, port, restate.ingress, `node-${place}`, times),
+        ),
       )),
     );
     await registerNodes(restate.admin, `http://127.0.0.1:${balancer.port}`);
