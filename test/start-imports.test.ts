@@ -1,11 +1,12 @@
 /**
  * What a start loads, read from the static imports: libraries that serve one channel, one kind of
- * agent or one command are loaded when asked for, and a host loads nothing but what folds events.
+ * agent or one command are loaded when asked for, and a host loads nothing but what folds events. Benches the same way.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { builtMain } from "./support/built/files.ts";
+import { filesBelow } from "./support/files.ts";
 
 const src = resolve(import.meta.dirname, "..", "src");
 const statics = /(?:^|\n)(?:import|export)\b(?! type\b)[^"';]*?from\s*"([^"]+)"/g;
@@ -54,6 +55,14 @@ describe("what a start loads", () => {
     const packages = [...packagesOf("adapters/host-ports.ts")];
     expect(packages).toContain("zod");
     expect(packages.filter((name) => /^(ai|@ai-sdk\/.*)$/.test(name))).toEqual([]);
+  });
+
+  test("no bench needs Vitest, as each runs in a process of its own", () => {
+    const bench = resolve(src, "..", "bench");
+    const entries = filesBelow(bench).filter((path) => path.endsWith(".ts"));
+    const needing = entries.filter((path) => packagesOf(path).has("vitest"));
+    expect(entries.length).toBeGreaterThan(20);
+    expect(needing).toEqual([]);
   });
 
   test("what is loaded is kept with one byte for each character", () => {
