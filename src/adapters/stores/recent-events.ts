@@ -22,30 +22,52 @@ export interface Recent {
  */
 type Numbers = Readonly<Record<"seq" | "at" | "conv" | "cfg" | "code" | "place", Float64Array>>;
 
+interface Rings {
+  readonly numbers: Numbers;
+  /** Bytes of each row's text. */
+  readonly size: Uint32Array;
+  readonly texts: Buffer;
+}
+
 /** The mark of a row that has none; marks are small numbers. */
 const noCode = Number.MIN_SAFE_INTEGER;
 
 /**
- * Caches up to `rows` rows with texts of at most `bytes` together; memory is allocated as it fills.
+ * Memory for so much. The numbers are one piece, because the C library takes pieces of this size from the
+ * system, which gives no memory before they are written to. Smaller ones may lie where others were freed: those
+ * are filled with zeros at once.
+ */
+function createRings(rows: number, bytes: number): Rings {
+  const columnBytes = rows * Float64Array.BYTES_PER_ELEMENT;
+  const memory = new ArrayBuffer(columnBytes * 6 + rows * Uint32Array.BYTES_PER_ELEMENT);
+  const column = (n: number) => new Float64Array(memory, n * columnBytes, rows);
+  return {
+    numbers: {
+      seq: column(0),
+      at: column(1),
+      conv: column(2),
+      cfg: column(3),
+      code: column(4),
+      place: column(5),
+    },
+    size: new Uint32Array(memory, columnBytes * 6, rows),
+    texts: Buffer.allocUnsafeSlow(bytes),
+  };
+}
+
+/**
+ * Caches up to `rows` rows with texts of at most `bytes` together. The first row takes the room, the system's
+ * memory goes there as it fills.
  */
 export function createRecent(rows: number, bytes: number): Recent {
-  let texts: Buffer | null = null;
-  const size = new Uint32Array(rows);
-  const column = () => new Float64Array(rows);
-  const numbers: Numbers = {
-    seq: column(),
-    at: column(),
-    conv: column(),
-    cfg: column(),
-    code: column(),
-    place: column(),
-  };
+  let rings: Rings | null = null;
   /** Bytes written so far; the next text begins at this, modulo the size of the ring. */
   let end = 0;
 
   return {
     put(seq, write) {
-      texts ??= Buffer.allocUnsafeSlow(bytes);
+      rings ??= createRings(rows, bytes);
+      const { numbers, size, texts } = rings;
       const { body } = write;
       // UTF-8 needs at most three bytes for a UTF-16 unit.
       const most = body.length * 3;
@@ -65,12 +87,14 @@ export function createRecent(rows: number, bytes: number): Recent {
     },
     mark(seq, code) {
       const slot = seq % rows;
-      if (numbers.seq[slot] === seq) numbers.code[slot] = code;
+      if (rings?.numbers.seq[slot] === seq) rings.numbers.code[slot] = code;
     },
     get(seq) {
+      if (rings === null) return undefined;
+      const { numbers, size, texts } = rings;
       const slot = seq % rows;
       const place = numbers.place[slot] as number;
-      if (texts === null || numbers.seq[slot] !== seq || end - place > bytes) return undefined;
+      if (numbers.seq[slot] !== seq || end - place > bytes) return undefined;
       const code = numbers.code[slot] as number;
       const from = place % bytes;
       return {
