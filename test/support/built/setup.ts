@@ -63,17 +63,34 @@ function buildPages(outDir: string): Promise<unknown> {
   return build({ root: web, configFile, logLevel: "error", build: { outDir } });
 }
 
+/**
+ * Vite takes any other environment than `production`, as Vitest's `test`, for development: it would put Preact's
+ * debugging into the pages, which makes them slow and keeps every row that was ever drawn.
+ */
+async function asShipped(work: () => Promise<unknown>): Promise<void> {
+  const { NODE_ENV: before } = process.env;
+  process.env.NODE_ENV = "production";
+  try {
+    await work();
+  } finally {
+    if (before === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = before;
+  }
+}
+
 export async function setup(project: TestProject): Promise<() => void> {
   mkdirSync(cacheDir, { recursive: true });
   // What a run that was killed has left.
   for (const name of readdirSync(cacheDir))
     if (!running(Number(name))) rmSync(join(cacheDir, name), { recursive: true, force: true });
   const folder = join(cacheDir, String(process.pid));
-  await Promise.all([
-    bundle(join(folder, "dist"), further),
-    bundleAcpAgent(join(folder, "dist", "test")),
-    buildPages(join(folder, "dist", "web")),
-  ]);
+  await asShipped(() =>
+    Promise.all([
+      bundle(join(folder, "dist"), further),
+      bundleAcpAgent(join(folder, "dist", "test")),
+      buildPages(join(folder, "dist", "web")),
+    ]),
+  );
   copyFileSync(join(root, "package.json"), join(folder, "package.json"));
   project.provide("builtFolder", folder);
   return () => rmSync(folder, { recursive: true, force: true });
