@@ -9,7 +9,7 @@ import { violations } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
 import { gardenPath, twoDaemons } from "../support/pages/crowded-rooms.ts";
 import { loadedBytes, outsideWindow, readFocusOrder } from "../support/pages/page-checks.ts";
-import { createPagesRig } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, lostDaemon } from "../support/pages/pages-daemon.ts";
 import { views } from "../support/pages/views.ts";
 import { rounds } from "../support/rounds.ts";
 
@@ -21,7 +21,7 @@ const lostViews = [
 /** What is dark on a wide screen is as dark on a phone, so that is looked at in the longer runs. */
 const isNarrowDark = rounds(0, 1) > 0;
 /** The browser's words for a room that is not there yet, and for a daemon that went away. */
-const forgiven = ["404", "ERR_"];
+const forgiven = ["404", ...lostDaemon];
 
 describe.skipIf(!haveChromium)("everybody can use", () => {
   const rig = createPagesRig({ kept: true, forgiven });

@@ -10,7 +10,7 @@ import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
 import { violations } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, lostDaemon, soon } from "../support/pages/pages-daemon.ts";
 import { samplePicture } from "../support/pages/sample-picture.ts";
 
 describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
@@ -97,7 +97,7 @@ describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
   test("a restart of the daemon loses and repeats nothing", async () => {
     await say(page, "before the restart");
     await soon(() => answers(page).count()).toBeGreaterThanOrEqual(3);
-    rig.forgive("ERR_");
+    rig.forgive(...lostDaemon);
     await daemon.stop();
     await page.getByText(/^Reconnecting, attempt/).waitFor();
     await textbox(page).fill("while it was away");

@@ -9,15 +9,13 @@ import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { roomKey, say, writeRoomConfig } from "../support/daemon/room-daemon.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, lostDaemon, soon } from "../support/pages/pages-daemon.ts";
 import { type InspectorPage, startInspectorPage } from "../support/servers/inspector.ts";
 
-/** What the browser says of a daemon that is gone, or starting. */
-const lost = ["ERR_CONNECTION_REFUSED", "503"];
 const canary = "xylophone-canary";
 
 describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
-  const rig = createPagesRig({ forgiven: lost, kept: true });
+  const rig = createPagesRig({ forgiven: lostDaemon, kept: true });
   let inspector: InspectorPage;
   let stateDir: string;
   let daemon: Daemon;

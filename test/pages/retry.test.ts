@@ -6,7 +6,7 @@ import type { Locator, Page } from "playwright-core";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { group, type LiveDaemon, person, toScout } from "../support/daemon/live-daemon.ts";
 import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
-import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, lostDaemon, soon } from "../support/pages/pages-daemon.ts";
 import { leaveFixed, leavePoison } from "../support/runtime/quarantined.ts";
 import {
   sampleToken,
@@ -106,7 +106,7 @@ describe.skipIf(!haveChromium)("repairs from the pages", () => {
     await button(need, "Try again").click();
     await soon(title).toBe("One event is in quarantine again");
     expect(await need.textContent()).toContain("Retried once, failed each time.");
-    rig.forgive("ERR_");
+    rig.forgive(...lostDaemon);
     await live.stop();
     await live.start();
     await page.goto(live.address("/health"));

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { aside, group, type LiveDaemon, person, toScout } from "../support/daemon/live-daemon.ts";
 import { haveChromium, type PageOptions } from "../support/pages/chromium.ts";
-import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, lostDaemon, soon } from "../support/pages/pages-daemon.ts";
 import { rounds } from "../support/rounds.ts";
 
 const row = (page: Page, title: string) =>
@@ -25,11 +25,9 @@ async function liveNodes(page: Page): Promise<number> {
   await session.detach();
   return metrics.find(({ name }) => name === "Nodes")?.value ?? Number.NaN;
 }
-const lost = ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING"];
 
 describe.skipIf(!haveChromium)("the Rooms page", () => {
-  // A lost connection is logged by the browser as well; the page says so in its badge.
-  const rig = createPagesRig({ forgiven: lost });
+  const rig = createPagesRig({ forgiven: lostDaemon });
   let daemon: LiveDaemon;
 
   beforeEach(async () => {

@@ -9,7 +9,7 @@ import { roomHref } from "../../../web/src/lib/route.ts";
 import { aside, group, type LiveDaemon, person } from "../../support/daemon/live-daemon.ts";
 import { violations } from "../../support/pages/axe.ts";
 import { haveChromium } from "../../support/pages/chromium.ts";
-import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
+import { createPagesRig, lostDaemon, soon } from "../../support/pages/pages-daemon.ts";
 import { type JudgeServer, startJudgeServer } from "../../support/servers/judge.ts";
 
 const key = "agent:main:webhook:group:#kitchen";
@@ -117,8 +117,7 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
     const bars = page.getByRole("img", { name: /7 messages, 1 engaged/u });
     await bars.waitFor();
     await daemon.stop();
-    rig.forgive("ERR_CONNECTION_REFUSED");
-    rig.forgive("ERR_INCOMPLETE_CHUNKED_ENCODING");
+    rig.forgive(...lostDaemon);
     await daemon.start();
     const again = await rig.open(daemon.address("/"));
     await again.getByRole("img", { name: /7 messages, 1 engaged/u }).waitFor();

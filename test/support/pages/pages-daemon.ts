@@ -26,6 +26,9 @@ import {
 export const soon = <Found>(read: () => Found | Promise<Found>) =>
   expect.poll(read, { timeout: 60_000 });
 
+/** What the browser says of a daemon that is gone, or starting; the page says so in its badge. */
+export const lostDaemon: readonly string[] = ["ERR_", "503"];
+
 export interface PagesRigOptions {
   /** Words of console lines that are part of what is tested, as of a daemon that went away. */
   readonly forgiven?: readonly string[];
@@ -39,8 +42,8 @@ export interface PagesRig {
   daemon(config?: LiveDaemonOptions["config"]): Promise<LiveDaemon>;
   /** What is closed after the pages, as servers that they talk to. */
   closing(close: () => Promise<unknown>): void;
-  /** From now to the end of the test, lines of the console with this word are part of it. */
-  forgive(word: string): void;
+  /** From now to the end of the test, lines of the console with one of these words are part of it. */
+  forgive(...words: readonly string[]): void;
   /** Opens an address in a page of its own. */
   open(address: string, options?: PageOptions): Promise<Page>;
 }
@@ -96,8 +99,8 @@ export function createPagesRig({ forgiven = [], kept = false }: PagesRigOptions 
     closing: (close) => {
       toClose.push(close);
     },
-    forgive: (word) => {
-      forgivenNow.push(word);
+    forgive: (...words) => {
+      forgivenNow.push(...words);
     },
     async open(address, options = {}) {
       const one = await openTab(running(), options);
