@@ -327,6 +327,10 @@ export const limits = {
   codeLockMs: 900_000,
   /** Rows of the access store. */
   accessRowsMax: 100_000,
+  /** Messages of a recording, or of labelled rooms, that the What-if page takes. */
+  whatIfMessagesMax: 50_000,
+  /** Bytes of a recording that is uploaded to it. */
+  whatIfBytesMax: 33_554_432,
   hostRestartMsMax: 2_000,
   poisonDeathsMax: 3,
   /** More restarts than this within the period mark the pool broken. */

@@ -97,7 +97,7 @@ export function createConfigChanges(ports: ConfigChangesPorts): ConfigChanges {
     async plan(change) {
       const text = await textNow();
       const after = await checked(await change(text));
-      return { path, exists: existsSync(path), ...diffOf(text, after) };
+      return { path, exists: existsSync(path), ...(await diffOf(text, after)) };
     },
     async write(change, token, what) {
       const written = await replace(change, token);

@@ -1,6 +1,5 @@
 /** A change of the config file as a person checks it before it is written. */
 import { createHash } from "node:crypto";
-import { structuredPatch } from "diff";
 import { withoutSecrets } from "../config/excerpt.ts";
 
 export interface ShownDiff {
@@ -10,8 +9,9 @@ export interface ShownDiff {
   readonly token: string;
 }
 
-/** Without the secrets that the file may have. */
-export function diffOf(before: string, after: string): ShownDiff {
+/** Without the secrets that the file may have. What compares is loaded with the first change. */
+export async function diffOf(before: string, after: string): Promise<ShownDiff> {
+  const { structuredPatch } = await import("diff");
   const [old, fresh] = [withoutSecrets(before), withoutSecrets(after)];
   const { hunks } = structuredPatch("", "", old, fresh, "", "", { context: 3 });
   const lines = hunks.flatMap(({ oldStart, newStart, lines: own }) => [

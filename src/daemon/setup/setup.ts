@@ -46,7 +46,6 @@ import {
   type SetupDriver,
   type SetupServer,
 } from "./answers.ts";
-import { planOf } from "./plan.ts";
 import { tryAgent } from "./try-agent.ts";
 
 export interface SetupPorts {
@@ -104,8 +103,9 @@ export function createSetup(ports: SetupPorts): Setup {
     return apiKey === undefined ? driver : { ...driver, apiKey };
   }
 
-  /** The new text, if the config is valid with it. */
-  function checkedPlan(text: string, answers: SetupAnswers) {
+  /** The new text, if the config is valid with it. What makes it is loaded with the first answers. */
+  async function checkedPlan(text: string, answers: SetupAnswers) {
+    const { planOf } = await import("./plan.ts");
     const known = env();
     const has = (variable: string) => (known[variable] ?? "") !== "";
     const plan = planOf({ text, path, answers, channels, has });
@@ -157,7 +157,8 @@ export function createSetup(ports: SetupPorts): Setup {
     },
     async plan(answers) {
       const text = await textNow();
-      return { path, exists: existsSync(path), ...diffOf(text, checkedPlan(text, answers).text) };
+      const after = await checkedPlan(text, answers);
+      return { path, exists: existsSync(path), ...(await diffOf(text, after.text)) };
     },
     async write(answers, token) {
       const before = ports.applied();
@@ -169,7 +170,7 @@ export function createSetup(ports: SetupPorts): Setup {
             "EAR_USAGE",
             `Cannot write ${path}: it changed in the meantime. Review the changes again`,
           );
-        const plan = checkedPlan(text, answers);
+        const plan = await checkedPlan(text, answers);
         await storeSecrets(stateDir, plan.secrets);
         changes = plan.text !== text || Object.keys(plan.secrets).length > 0;
         written = plan.text;

@@ -9,14 +9,14 @@ import { recordScenario } from "../../actors/recording/recorder.ts";
 import type { RecordingRange, RecordingStore } from "../../actors/recording/types.ts";
 import { scenarioConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
+import { limits } from "../../domain/limits.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
 import { cut } from "../../domain/sanitize.ts";
 import { parseScenario } from "../../domain/scenario/read-scenario.ts";
 import type { ScenarioHeader, ScenarioLine } from "../../domain/scenario/scenario.ts";
 import { type JudgeNames, judgesIn } from "../replay/recorded-judges.ts";
 
-export const whatIfMessagesMax = 50_000;
-export const whatIfBytesMax = 33_554_432;
+const { whatIfMessagesMax } = limits;
 const linesMax = 200_000;
 const textShownUnitsMax = 240;
 

@@ -29,7 +29,7 @@ import { withoutOverrides } from "../config-edit/room-edits.ts";
 import { compare } from "./compare.ts";
 import { linesUpTo, ofConversation } from "./conversation-slice.ts";
 import { createWhatIfProcesses, type WhatIfProcesses } from "./processes.ts";
-import { linesUnder, type Recording, recordingFrom, recordingOf } from "./recording.ts";
+import type { Recording } from "./recording.ts";
 import { readRules, rulesText } from "./rules-text.ts";
 import type { Decided } from "./worker.ts";
 
@@ -45,7 +45,7 @@ export interface WhatIfPorts {
 export interface WhatIfService {
   record(query: RecordingRange, name: string): Promise<WhatIfRecording>;
   /** @throws EarshotError EAR_SCENARIO_INVALID, EAR_USAGE when it is too large. */
-  upload(text: string, name: string): WhatIfRecording;
+  upload(text: string, name: string): Promise<WhatIfRecording>;
   /** Sends progress and the result, until it ends or is cancelled. */
   run(
     recordingId: string,
@@ -67,6 +67,8 @@ export interface WhatIfService {
   close(): void;
 }
 
+/** Loaded with the first recording: a daemon that compares nothing does without what reads and writes them. */
+const recordings = () => import("./recording.ts");
 const recordingsMax = 3;
 interface LoadedRecording {
   readonly id: string;
@@ -94,10 +96,12 @@ class WhatIfRuns implements WhatIfService {
   }
 
   async record(query: RecordingRange, name: string): Promise<WhatIfRecording> {
+    const { recordingOf } = await recordings();
     return this.#keep(await recordingOf(this.#ports.store, query, name), true);
   }
 
-  upload(text: string, name: string): WhatIfRecording {
+  async upload(text: string, name: string): Promise<WhatIfRecording> {
+    const { recordingFrom } = await recordings();
     return this.#keep(recordingFrom(text, name), false);
   }
 
@@ -185,6 +189,7 @@ class WhatIfRuns implements WhatIfService {
     share: (of: number) => void,
     signal: AbortSignal,
   ): Promise<readonly Decided[]> {
+    const { linesUnder } = await recordings();
     const judged = linesUnder(lines, recording, config);
     const task = { lines: [headerOf(recording, config), ...judged], config, explain: null };
     const answer = await this.#processes.run(task, share, signal);
@@ -210,6 +215,7 @@ class WhatIfRuns implements WhatIfService {
     const part = ofConversation(whole, await this.#baseline(loaded, base, () => undefined, signal));
     const explain = async (lines: readonly ScenarioLine[], config: Base): Promise<Why | null> => {
       const end = { t: message.t, end: true };
+      const { linesUnder } = await recordings();
       const judged = linesUnder(lines, loaded.recording, config);
       const scenario = [headerOf(loaded.recording, config), ...judged, end];
       const task = { lines: scenario, config, explain: message.id };

@@ -19,7 +19,6 @@ import {
 } from "../../api-types/what-if.ts";
 import { ApiRefusal, refuse } from "../../http/api-error.ts";
 import type { Endpoints } from "../../http/endpoint.ts";
-import { whatIfBytesMax } from "../../what-if/recording.ts";
 import type { RouteDeps } from "./deps.ts";
 
 const shortText = z.string().min(1).max(limits.idUnitsMax);
@@ -107,12 +106,12 @@ export function whatIfRoutes(endpoints: Endpoints, { whatIf, tuneLabels, log }: 
   const { app, add } = endpoints;
   add(readRecording, ({ body: { name, ...query } }) => whatIf.record(query, name));
   const large = bodyLimit({
-    maxSize: whatIfBytesMax,
+    maxSize: limits.whatIfBytesMax,
     onError: (context) =>
       refuse(
         context,
         "too-large",
-        `Cannot load a recording of more than ${whatIfBytesMax / 1_048_576} MiB: compare it with ` +
+        `Cannot load a recording of more than ${limits.whatIfBytesMax / 1_048_576} MiB: compare it with ` +
           "`earshot replay FILE --config A --against B`",
       ),
   });

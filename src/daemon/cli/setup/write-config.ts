@@ -37,7 +37,7 @@ export async function showAndWrite(write: ConfigWrite): Promise<void> {
   const planned = plan(before);
   const env = { ...withStoredSecrets(process.env, stateDir), ...planned.secrets };
   configFromText(planned.text, path, { env, parse });
-  const { lines, token } = diffOf(before, planned.text);
+  const { lines, token } = await diffOf(before, planned.text);
   const names = Object.keys(planned.secrets);
   if (lines.length === 0 && names.length === 0) return print(`no changes to ${path}`);
   print(`${path}${existsSync(path) ? "" : " (new)"}`);
