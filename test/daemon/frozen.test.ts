@@ -22,9 +22,9 @@ afterEach(() => {
 /** Says a part every 300 ms for three seconds, and which process it is. */
 const talker = `echo $$ >> "$0"; n=0; while [ $n -lt 10 ]; do n=$((n+1));
 printf '{"type":"text","text":"part %s. "}\\n' $n; sleep 0.3; done`;
-/** Answers, except to a message that asks it to hang. */
+/** Answers, except to a message that asks it to hang, which holds its thread without keeping a core busy. */
 const looper = `export default async function* (turn) {
-  if (turn.said.includes("hang")) for (;;);
+  if (turn.said.includes("hang")) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   yield { type: "text", text: "fine" };
 }`;
 

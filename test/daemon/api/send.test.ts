@@ -3,7 +3,7 @@
  * order, once, over kill -9, and what is refused.
  */
 import { expect, test } from "vitest";
-import { telegramDaemon } from "../../support/telegram/telegram-daemon.ts";
+import { type TelegramDaemon, telegramDaemon } from "../../support/telegram/telegram-daemon.ts";
 
 const config = {
   agents: { list: [{ id: "main", driver: { kind: "scripted" } }] },
@@ -15,7 +15,7 @@ interface Taken {
   readonly parts: readonly string[];
 }
 
-test("a text reaches the chat once, whatever is repeated and killed", async () => {
+test("a text reaches the chat once, whatever is repeated and killed, and refusals are said in words", async () => {
   const daemon = await telegramDaemon(config);
   const { server, rooms } = daemon;
   const chat = String(rooms.ann.chat.id);
@@ -58,22 +58,21 @@ test("a text reaches the chat once, whatever is repeated and killed", async () =
   expect(lines.map(({ role, text }) => `${role}: ${text}`)).toEqual(
     texts().map((text) => `assistant: ${text}`),
   );
+  await speaksUp(daemon);
 }, 180_000);
 
-test("the agent speaks up, and what cannot be is refused in words", async () => {
-  const daemon = await telegramDaemon(config);
+/** Beside the same daemon. */
+async function speaksUp(daemon: TelegramDaemon): Promise<void> {
   const { server, rooms } = daemon;
   const chat = String(rooms.ann.chat.id);
-  await daemon.start();
-  const isReady = async () => (await daemon.get<{ ready: boolean }>("/api/status")).ready;
-  await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
+  const said = server.world.answers(rooms.ann).length;
   const turn = await daemon.run("send", "telegram:default", chat, "--turn", "Ask about the exam.");
   expect([turn.code, turn.err, turn.out]).toEqual([
     0,
     "",
     "the agent will speak up in agent:main:main\n",
   ]);
-  await server.until(() => server.world.answers(rooms.ann).length === 1, "the answer");
+  await server.until(() => server.world.answers(rooms.ann).length === said + 1, "the answer");
 
   const refusals = [
     [["telegram:work", chat, "x"], 'no account "telegram:work" is configured'],
@@ -88,4 +87,4 @@ test("the agent speaks up, and what cannot be is refused in words", async () => 
     expect([code, out]).toEqual([2, ""]);
     expect(err.replace(/\s+/g, " ")).toContain(why);
   }
-}, 180_000);
+}
