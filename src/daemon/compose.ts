@@ -162,6 +162,7 @@ export function composeServices(ports: ServicePorts): Services {
     address: () => address,
     runtime: () => own,
     front: () => runtime,
+    watched: () => [...webchat.watched(), ...views.roomViews.watched()],
   };
   const engine = engines?.createEngine(enginePorts) ?? null;
   const engineStatus = () => engine?.status() ?? null;
@@ -207,7 +208,7 @@ export function composeServices(ports: ServicePorts): Services {
   };
   const runtime: Runtime =
     engine === null || engines === null ? createRuntime(own) : engines.withEngine(own, engine);
-  const webchat = webchatOf(ports, ids, shown, runtime, noCopy);
+  const webchat = webchatOf(ports, ids, shown, runtime, noCopy, engine);
   registry.show(webchat);
   const { terminal } = registry;
   engines?.shareTerminal({ clock, log, config, mirror, events: shown, terminal, noCopy });
@@ -392,6 +393,7 @@ function webchatOf(
   events: RuntimeEvents,
   runtime: Runtime,
   noCopy: () => string | null,
+  engine: Engine | null,
 ): Webchat {
   const route = () => webchatRoute(config());
   const folder = join(stateDir, "uploads");
@@ -404,6 +406,7 @@ function webchatOf(
     store: mirror ?? store,
     noCopy,
     isCopy: mirror !== null,
+    others: engine?.frames ?? null,
     runtime,
     readToken,
     agent: () => route().agent,

@@ -45,6 +45,8 @@ export interface AgentStartLine {
   readonly replyTo: string;
   readonly guard: boolean;
   readonly nudge: boolean;
+  /** Live stream only: as in `delta`. */
+  readonly turnId?: string;
 }
 export interface PromptLine {
   readonly t: Millis;

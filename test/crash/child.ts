@@ -125,6 +125,7 @@ const enginePorts: EnginePorts = {
   address: () => null,
   runtime: () => ports,
   front: () => runtime,
+  watched: () => [],
 };
 const engine = isNode ? createEngine(enginePorts) : null;
 const runtime: Runtime = engine === null ? createRuntime(ports) : withEngine(ports, engine);

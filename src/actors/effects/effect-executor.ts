@@ -214,7 +214,7 @@ export function createEffects(ports: EffectPorts): Effects {
         break;
       case "turn.run":
         emit.turnStarted?.(key, effect);
-        if (effect.attempt === 1) emit.line?.(agentStartLine(t, key, effect));
+        if (effect.attempt === 1) emit.line?.(agentStartLine(t, key, effect, ports.live));
         ports.turns.start(effect, step);
         break;
       case "turn.steer":

@@ -36,8 +36,13 @@ export function rowReactLine(t: Millis, row: OutboxRow): ReactLine {
   return { t, out: "react", emoji, message, chat: route.chat.id };
 }
 
-export function agentStartLine(t: Millis, key: string, order: TurnRun): AgentStartLine {
-  const { turn, batch, replyTo, guard, nudge } = order;
+export function agentStartLine(
+  t: Millis,
+  key: string,
+  order: TurnRun,
+  live: boolean,
+): AgentStartLine {
+  const { turn, turnId, batch, replyTo, guard, nudge } = order;
   return {
     t,
     key,
@@ -47,6 +52,7 @@ export function agentStartLine(t: Millis, key: string, order: TurnRun): AgentSta
     replyTo,
     guard,
     nudge,
+    ...(live && { turnId }),
   };
 }
 

@@ -35,6 +35,7 @@ const agentStartLine = z.object({
   replyTo: text,
   guard: z.boolean(),
   nudge: z.boolean(),
+  turnId: text.exactOptional(),
 });
 const promptLine = z.object({
   t: millis,

@@ -83,6 +83,14 @@ export const othersWithCopy = (seen: SeenNodes | null): number =>
       !isOwn && state === "running" && facts !== null && facts.copy !== null,
   ).length;
 
+/** Numbers of the conversations that people look at on other nodes. */
+export const watchedElsewhere = (seen: SeenNodes | null): ReadonlySet<number> =>
+  new Set(
+    (seen?.nodes ?? []).flatMap(({ isOwn, state, facts }) =>
+      isOwn || state !== "running" ? [] : (facts?.watched ?? []),
+    ),
+  );
+
 /** Of a node that keeps no copy: what its pages and API say of conversations. */
 export function noCopyOf({ nodes }: EngineStatus): string {
   const others = nodes.flatMap(({ own, copy, address }) =>

@@ -23,6 +23,7 @@ import { slotLimits } from "../../actors/turns/turn-slots.ts";
 import { openKeptStore } from "../../adapters/stores/sqlite-store.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import type { Verdict } from "../../domain/decision.ts";
+import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type {
   ChannelDefinition,
   Clock,
@@ -51,9 +52,11 @@ import { createVerdicts } from "../../engines/restate/verdicts.ts";
 import { createWaker } from "../../engines/restate/waking.ts";
 import { conversationService } from "../../engines/restate/wire.ts";
 import type { EngineStatus } from "../api-types/engine.ts";
+import type { FramesElsewhere } from "../webchat/pages.ts";
 import { type AllNodes, createAllNodes } from "./all-nodes.ts";
-import { engineStatus, othersWithCopy } from "./engine-status.ts";
+import { engineStatus, othersWithCopy, watchedElsewhere } from "./engine-status.ts";
 import { createInspections, type Inspections } from "./inspections.ts";
+import { createLines } from "./lines.ts";
 import { refuseOneMachine } from "./one-machine.ts";
 import { sayer } from "./orders.ts";
 import { createQuestions, type Questions } from "./questions.ts";
@@ -81,6 +84,8 @@ export interface EnginePorts {
   readonly runtime: () => RuntimePorts;
   /** The daemon's runtime, in front of the engine. */
   readonly front: () => Runtime;
+  /** Numbers of the conversations that pages of this node show. */
+  readonly watched: () => readonly number[];
 }
 
 export interface Engine {
@@ -107,6 +112,8 @@ export interface Engine {
   readonly inspections: Pick<Inspections, "inspect" | "uninspect">;
   /** Asks the other nodes what only they know. */
   readonly questions: Pick<Questions, "why" | "serve">;
+  /** What pages of the web chat show for a moment, to those of the other nodes and from them. */
+  readonly frames: FramesElsewhere;
   /** What the copy says of all nodes; null: there is none. */
   readonly all: AllNodes | null;
   /** Connections that may exist once only. Null: this is the only node. */
@@ -151,6 +158,7 @@ export function createEngine(ports: EnginePorts): Engine {
       conversations: active.size,
       turns: slots?.running() ?? 0,
       copy: copy === null ? null : { behind: copy.behind, since: copy.since },
+      watched: mirror === null ? [] : ports.watched().slice(0, engineLimits.watchedShown),
     };
   };
   const connections = nodes === null ? null : createSharedConnections({ clock, log, call, facts });
@@ -200,6 +208,13 @@ export function createEngine(ports: EnginePorts): Engine {
     deliveries: inspections.deliveries,
     onLine: (line) => ports.shown.emit.line?.(line as unknown as StreamLine),
     onNote: (note) => questions.heard(note),
+    onFrame: (frame) => show(frame),
+  });
+  let show: (frame: unknown) => void = () => undefined;
+  const lines = createLines({
+    clock,
+    watched: () => watchedElsewhere(connections?.seen() ?? null),
+    report: (line) => rows.line(line),
   });
   const questions = createQuestions({
     clock,
@@ -220,12 +235,6 @@ export function createEngine(ports: EnginePorts): Engine {
     return turn;
   };
   let node: RestateNode | null = null;
-
-  /** Reports a line to the other nodes, but of a text that grows: they show it when it is stored. */
-  function publish(line: StreamLine): void {
-    const isText = "event" in line && (line.event === "delta" || line.event === "prompt");
-    if (!("system" in line) && !isText) rows.line(line as never);
-  }
 
   async function know(store: Store): Promise<void> {
     const before = await store.access();
@@ -276,7 +285,7 @@ export function createEngine(ports: EnginePorts): Engine {
             ...ports.runtime(),
             config: config(),
             ...own,
-            events: createRuntimeEvents(log, relayTo(ports.events), { line: publish }),
+            events: createRuntimeEvents(log, relayTo(ports.events), { line: lines.line }),
             reads: undefined,
             workers: 0,
             slots,
@@ -289,6 +298,7 @@ export function createEngine(ports: EnginePorts): Engine {
           active.set(conv, runtime);
           const stop: Runtime["stop"] = (options) => {
             if (active.get(conv) === runtime) active.delete(conv);
+            lines.left(key);
             return runtime.stop(options).finally(() => inspections.changed([key]));
           };
           const start: Runtime["start"] = async () => {
@@ -333,6 +343,13 @@ export function createEngine(ports: EnginePorts): Engine {
     active: () => active.size,
     inspections,
     questions,
+    frames: {
+      // A node that has no others reports to nobody.
+      report: (frame) => void (nodes !== null && rows.frame(frame)),
+      hear: (listener) => {
+        show = listener;
+      },
+    },
     all: mirror === null ? null : createAllNodes({ clock, mirror, config, active: () => active }),
     connections,
     gaps,
@@ -356,6 +373,7 @@ export function createEngine(ports: EnginePorts): Engine {
     },
     async leave() {
       ending.abort();
+      lines.stop();
       await Promise.all([connections?.stop(), gaps.stop()]);
       await Promise.all([server.stop(), failing.stop()]);
       await node?.close();

@@ -41,6 +41,8 @@ export interface RoomViews {
   transitions(key: string, after: number): Promise<readonly RoomTransition[] | null>;
   /** `after`: the newest entry that the page has; it gets the entries since then. */
   watch(key: string, after: number | null): Promise<RoomReader | null>;
+  /** Numbers of the conversations that are shown. */
+  watched(): readonly number[];
   /** An event of this conversation was applied. */
   applied(conv: number): void;
   line(line: StreamLine): void;
@@ -159,6 +161,7 @@ export function createRoomViews(ports: RoomViewPorts): RoomViews {
       const { room, leave } = entered;
       return createReader({ room, leave, clock, after, view: () => viewOf(room, key) });
     },
+    watched: () => [...open.keys()],
     applied(conv) {
       if (open.size > 0) open.get(conv)?.live?.touch();
     },

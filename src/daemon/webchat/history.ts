@@ -153,8 +153,6 @@ export interface WebchatHistory {
   decided(id: string, verdict: Verdict): void;
   /** A delivered part has these files from now on. */
   attached(part: string, attachments: readonly AttachedFile[]): void;
-  /** The last turn that started, as far as the journal was read. */
-  lastTurn(): string | null;
   /** The number up to which everything was read. */
   readTo(): number;
 }
@@ -165,7 +163,6 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
   let readTo = -1;
   /** The number up to which each conversation was read: those of several may come in any order. */
   const places = new Map<number, number>();
-  let turn: string | null = null;
 
   const find: WebchatHistory["find"] = (kind, id) =>
     (entries.findLast((entry) => entry.kind === kind && entry.id === id) as
@@ -221,7 +218,6 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
 
   async function entryOf(row: EventRow): Promise<WebchatEntry | null> {
     const event = decodeEvent(row);
-    if (event.type === "lane.granted") turn = event.turnId;
     if (event.type === "message.received") return takenOf(row, event);
     if (event.type === "delivery.sent") return replyOf(row, event);
     if (event.type === "session.reset" || event.type === "session.compacted")
@@ -285,7 +281,6 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
         entry.kind === "said" && entry.id === part ? { ...entry, attachments } : entry,
       );
     },
-    lastTurn: () => turn,
     readTo: () => Math.max(0, readTo),
   };
 }

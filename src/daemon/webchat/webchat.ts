@@ -3,8 +3,8 @@
  * ===============
  * All open pages of the one chat, kept in sync: each message and answer reaches each page once, in
  * journal order, also when another page wrote it; transient frames (typing, acks, running text) go to the
- * connected pages. It follows the event stream and reads the journal after events of its sessions, and where the store
- * is a copy of what several nodes store, whenever that has changed: lines of a node that died may never come.
+ * connected pages, and to those of other nodes. It follows the event stream and reads the journal after events of its
+ * sessions, and where the store is a copy of what several nodes store, whenever that has changed.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -14,29 +14,17 @@ import { conversationOf } from "../../actors/protocol/event-codec.ts";
 import type { Runtime } from "../../actors/protocol/runtime.ts";
 import type { RuntimeEvents } from "../../actors/protocol/runtime-events.ts";
 import { type WebchatListener, webChatId } from "../../adapters/channels/webchat/channel.ts";
-import type { AttachedFile, ServerFrame } from "../../adapters/channels/webchat/protocol.ts";
+import type { AttachedFile } from "../../adapters/channels/webchat/protocol.ts";
 import type { Upload } from "../../adapters/media/uploads.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { type Attachment, type Inbound, inboundSchema } from "../../domain/message.ts";
-import type { Clock, Log, OutboxRow, Store } from "../../domain/ports/index.ts";
-import { within } from "../../domain/ports/within.ts";
-import type {
-  AgentEndLine,
-  AgentStartLine,
-  DecisionLine,
-  StreamLine,
-} from "../../domain/stream.ts";
-import { causeText } from "../../domain/stream.ts";
-import { tagged } from "../events/event-kinds.ts";
+import type { Clock, Log, Store } from "../../domain/ports/index.ts";
 import type { TokenReader } from "../state/token.ts";
-import {
-  createWebchatHistory,
-  entryId,
-  type WebchatEntry,
-  type WebchatHistory,
-} from "./history.ts";
-import { type SessionPorts, serveSession, type WebchatSession } from "./page-session.ts";
+import { createFollower, type FollowerPorts } from "./follower.ts";
+import { createWebchatHistory } from "./history.ts";
+import { type SessionPorts, serveSession } from "./page-session.ts";
+import { createPages, type FramesElsewhere, framesOf, type MomentFrame } from "./pages.ts";
 import type { WebchatUploads } from "./uploads.ts";
 
 export interface WebchatPorts {
@@ -55,12 +43,16 @@ export interface WebchatPorts {
   readonly noCopy: () => string | null;
   /** The store is a copy of what several nodes store. */
   readonly isCopy: boolean;
+  /** Pages of the other nodes; null: there are none. */
+  readonly others: FramesElsewhere | null;
   readonly uploads: WebchatUploads;
 }
 
 export interface Webchat extends WebchatListener {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   pages(): number;
+  /** Numbers of the conversations that open pages show. */
+  watched(): readonly number[];
   readonly uploads: WebchatUploads;
   /** Why messages are not accepted; null: they are. */
   problem(): string | null;
@@ -72,12 +64,6 @@ const switchedOff =
   "Cannot accept this: the web chat is disabled. Set channels.webchat.enabled to true";
 const channel = "webchat";
 const account = "default";
-/** Decisions sent again to a page that reconnects. */
-const decisionsResentMax = 50;
-/** How long the last messages may take to reach the pages when the daemon stops, ms. */
-const closeMsMax = 2_000;
-/** A sent part is in the journal very soon; it is polled at these intervals, ms. */
-const lookAgainMs = [0, 10, 30, 100, 300, 1_000, 3_000] as const;
 
 export function createWebchat(ports: WebchatPorts): Webchat {
   const { uploads } = ports;
@@ -88,11 +74,19 @@ export function createWebchat(ports: WebchatPorts): Webchat {
     isHere: (place) => place.channel === channel && place.chat.id === webChatId,
     filesOf: async (part) => (await uploads.filesOf(part)).map(shown),
   });
-  const pages = createPages(chat);
-  const follower = createFollower(ports, chat, pages);
+  const { clock, log, keys, store, isCopy, others } = ports;
+  const pages = createPages({ clock, chat });
+  const isHere: FollowerPorts["isHere"] = (line) =>
+    line.channel === channel && line.chat === webChatId;
+  const follower = createFollower({ clock, log, keys, store, isCopy, isHere, chat, pages });
+  others?.hear(follower.heard);
+  const show = (frame: MomentFrame) => {
+    pages.show(frame);
+    others?.report(frame);
+  };
   const off = ports.events.add({
     line: follower.line,
-    ...(ports.isCopy && { changed: follower.changed }),
+    ...(isCopy && { changed: follower.changed }),
   });
   const sockets = new WebSocketServer({
     noServer: true,
@@ -133,8 +127,8 @@ export function createWebchat(ports: WebchatPorts): Webchat {
         serveSession(page, socket, sessionPorts),
       );
     },
-    typing: (_route, on) => pages.typing(on),
-    ack: (_route, message, emoji, on) => pages.broadcast({ type: "ack", message, emoji, on }),
+    typing: (_route, on) => show({ type: "typing", on }),
+    ack: (_route, message, emoji, on) => show({ type: "ack", message, emoji, on }),
     async file(id) {
       return (await uploads.find(id)) === null ? null : uploads.open(id);
     },
@@ -147,11 +141,13 @@ export function createWebchat(ports: WebchatPorts): Webchat {
     uploads,
     problem,
     pages: () => sockets.clients.size,
+    watched: () => (pages.count() === 0 ? [] : keys().map((key) => conversationOf(key).conv)),
     async close() {
       off();
       uploads.stop();
       // The last messages are not on the pages yet.
       await follower.done();
+      pages.stop();
       for (const page of sockets.clients) page.close(1_001, "stopping");
       sockets.close();
     },
@@ -179,194 +175,7 @@ function messageOf(frame: {
   });
 }
 
-type Pages = ReturnType<typeof createPages>;
-
-/** The open pages, and the transient state shown there. */
-function createPages(chat: WebchatHistory) {
-  const all = new Set<WebchatSession>();
-  let typing = false;
-  let turn: { readonly id: string; readonly key: string; text: string } | null = null;
-
-  const broadcast = (frame: ServerFrame) => {
-    for (const session of all) session.send(frame);
-  };
-  const bring = (session: WebchatSession) => {
-    for (const entry of chat.after(session.sentTo)) {
-      session.sentTo = entry.n;
-      for (const frame of framesOf(entry)) session.send(frame);
-    }
-  };
-  return {
-    broadcast,
-    async refresh() {
-      await chat.refresh();
-      for (const session of all) bring(session);
-    },
-    open(session: WebchatSession) {
-      // A decision has no number: the page may have disconnected between a message and its decision.
-      for (const { n, id, verdict } of chat.taken().slice(-decisionsResentMax))
-        if (n <= session.sentTo && verdict !== null)
-          session.send({ type: "decided", id, decision: verdict.decision, rule: verdict.rule });
-      bring(session);
-      all.add(session);
-      if (turn !== null) {
-        session.send({ type: "turn", turnId: turn.id, state: "start", key: turn.key });
-        if (turn.text !== "") session.send({ type: "delta", turnId: turn.id, text: turn.text });
-      }
-      if (typing) session.send({ type: "typing", on: true });
-    },
-    close: (session: WebchatSession) => void all.delete(session),
-    typing(on: boolean) {
-      typing = on;
-      broadcast({ type: "typing", on });
-    },
-    running: () => turn?.id ?? null,
-    turnStarted(id: string, key: string) {
-      turn = { id, key, text: "" };
-      broadcast({ type: "turn", turnId: id, state: "start", key });
-    },
-    delta(turnId: string, text: string) {
-      if (turn?.id !== turnId) return;
-      turn.text = text;
-      broadcast({ type: "delta", turnId, text });
-    },
-    turnEnded({ outcome, cause }: AgentEndLine) {
-      if (turn === null) return;
-      const why = cause === undefined ? {} : { cause: causeText(cause) };
-      broadcast({ type: "turn", turnId: turn.id, state: "end", outcome, ...why });
-      turn = null;
-    },
-  };
-}
-
-/**
- * Follows the event stream; lines are handled one after the other, as each may read the journal.
- */
-function createFollower(
-  { clock, log, keys, store }: WebchatPorts,
-  chat: WebchatHistory,
-  pages: Pages,
-): {
-  readonly line: (line: StreamLine) => void;
-  readonly changed: (conv: number) => void;
-  readonly done: () => Promise<void>;
-} {
-  let work: Promise<void> = Promise.resolve();
-  const then = (next: () => Promise<void>) => {
-    work = work
-      .then(next)
-      .catch((error: unknown) => log("error", "webchat.read-failed", { error }));
-  };
-  const isHere = (line: { channel?: string; chat?: string }) =>
-    line.channel === channel && line.chat === webChatId;
-
-  /** Whether a line belongs to the session, on any channel. */
-  const isOurs = (line: { key: string | null; channel?: string; chat?: string }) =>
-    isHere(line) || (line.key !== null && keys().includes(line.key));
-  /** A command belongs to no session until its message was found. */
-  const isAsked = ({ key, decision }: DecisionLine) => key === null && decision === "command";
-
-  /** A reply part that is being sent, or was sent and not read yet. */
-  const isUnshown = (row: OutboxRow) =>
-    chat.shows(row) &&
-    (row.state === "pending" ||
-      row.state === "sending" ||
-      (row.state === "sent" && chat.find("said", row.id) === null));
-
-  async function delivered(id: string): Promise<void> {
-    const row = await store.outboxRow(id);
-    if (row === null || !chat.shows(row)) return;
-    for (const wait of lookAgainMs) {
-      if (wait > 0) await new Promise<void>((go) => clock.setTimer(clock.now() + wait, go));
-      await pages.refresh();
-      if (chat.find("said", id) !== null) return;
-    }
-  }
-  async function started({ batch, key }: AgentStartLine): Promise<void> {
-    await pages.refresh();
-    const id = chat.lastTurn();
-    if (id !== null && batch.some((message) => chat.holds(message))) pages.turnStarted(id, key);
-  }
-  /**
-   * The agent ends before its last parts are delivered; for a page, the turn ends with them.
-   */
-  async function ended(line: AgentEndLine): Promise<void> {
-    const turn = pages.running();
-    for (const wait of lookAgainMs) {
-      if (wait > 0) await new Promise<void>((go) => clock.setTimer(clock.now() + wait, go));
-      await pages.refresh();
-      const rows = turn === null ? [] : await store.outboxByTurn(turn);
-      if (!rows.some(isUnshown)) break;
-    }
-    pages.turnEnded(line);
-  }
-
-  const follow = (item: StreamLine) => {
-    const { kind, line } = tagged(item);
-    if (kind === "decision" && (isOurs(line) || isAsked(line))) {
-      if (line.decision === "duplicate") return;
-      const { decision, rule, credit, channel: through = channel, chat: place = "" } = line;
-      const id = entryId({ id: line.id, channel: through, chat: place }, isHere(line));
-      then(async () => {
-        await pages.refresh();
-        if (chat.find("taken", id) === null) return;
-        chat.decided(id, { decision, rule, credit });
-        pages.broadcast({ type: "decided", id, decision, rule });
-      });
-    } else if (kind === "send" && isOurs(line) && line.status === "sent" && !line.draft) {
-      then(() => delivered(line.id));
-    } else if (kind === "agent_start" && keys().includes(line.key)) {
-      then(() => started(line));
-    } else if (kind === "delta") {
-      then(async () => pages.delta(line.turnId, line.text));
-    } else if (kind === "agent_end" && keys().includes(line.key)) {
-      then(() => ended(line));
-    }
-  };
-  function changed(conv: number): void {
-    if (keys().some((key) => conversationOf(key).conv === conv)) then(() => pages.refresh());
-  }
-  async function done(): Promise<void> {
-    await within(clock, closeMsMax, work);
-  }
-  return { line: follow, changed, done };
-}
-
-/** Omits the field if there are no files. */
-const filesIn = (attachments: readonly AttachedFile[]) =>
-  attachments.length === 0 ? {} : { attachments: [...attachments] };
-
 /** A stored file, for pages. */
 function shown({ id, kind, mime, bytes, name }: Upload): AttachedFile {
   return { id, kind, mime, bytes, ...(name === null ? {} : { name }) };
-}
-
-function framesOf(entry: WebchatEntry): ServerFrame[] {
-  if (entry.kind === "cut") {
-    const { kind: type, id: _, ...rest } = entry;
-    return [{ type, ...rest }];
-  }
-  if (entry.kind === "session") {
-    const { n, at, why, by } = entry;
-    return [{ type: "session", n, at, why, ...(by === null ? {} : { by }) }];
-  }
-  if (entry.kind === "said") {
-    const { kind: _, via, attachments, choices, ...rest } = entry;
-    const through = via === null ? {} : { via: via.channel };
-    const buttons = choices === null ? {} : { choices };
-    return [{ type: "said", ...rest, ...through, ...filesIn(attachments), ...buttons }];
-  }
-  const { id, n, at, text, verdict, via, message, attachments } = entry;
-  const through = via === null ? {} : { via: via.channel, by: via.by, message };
-  const taken: ServerFrame = {
-    type: "taken",
-    id,
-    n,
-    at,
-    text,
-    ...through,
-    ...filesIn(attachments),
-  };
-  if (verdict === null) return [taken];
-  return [taken, { type: "decided", id, decision: verdict.decision, rule: verdict.rule }];
 }

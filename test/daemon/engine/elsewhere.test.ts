@@ -8,11 +8,13 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Need } from "../../../src/daemon/api-types/needs.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { soon } from "../../support/daemon/inspect-socket.ts";
-import type { LiveDaemon } from "../../support/daemon/live-daemon.ts";
-import { openPage } from "../../support/daemon/page.ts";
+import { group, type LiveDaemon, toScout } from "../../support/daemon/live-daemon.ts";
+import { openPage, type Page } from "../../support/daemon/page.ts";
+import { openFrames } from "../../support/daemon/room-daemon.ts";
 import { IngressProxy } from "../../support/restate/ingress-proxy.ts";
 import { haveRestate } from "../../support/restate/server.ts";
 import { createTwoDaemons, type TwoDaemons } from "../../support/restate/two-daemons.ts";
+import { Loopback } from "../../support/servers/loopback.ts";
 import { sampleFiles } from "../../support/servers/media.ts";
 import {
   sampleToken,
@@ -20,9 +22,14 @@ import {
   type TelegramServer,
 } from "../../support/servers/telegram.ts";
 
-/** Says what it knows of files that it is sent, and sends one when it is asked to. */
-const agent = `
+/** Says what it knows of files that it is sent, sends one when it is asked to, or gives a tale, piece by piece. */
+const agentWith = (narrator: string) => `
 export default async function* (turn) {
+  for (let piece = "?"; turn.said.includes("tale") && piece !== ""; ) {
+    piece = await (await fetch("${narrator}")).text();
+    yield { type: "text", text: piece };
+  }
+  if (turn.said.includes("tale")) return;
   if (turn.said.includes("Draw")) return yield { type: "media", source: "chart.png" };
   const [, id, facts] = turn.prompt.match(/attachment_id:(a[0-9]+-[0-9]+)\\] (.*)/) ?? [];
   if (id === undefined) return yield { type: "text", text: "You said " + turn.said };
@@ -39,6 +46,16 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
   let way: IngressProxy;
   /** Keeps no copy. */
   let bare: LiveDaemon;
+  /** The agent's question for the next piece of its tale. */
+  const asking: ((piece: string) => void)[] = [];
+  const narrator = new Loopback(async (_request, response) => {
+    response.end(await new Promise<string>((answer) => void asking.push(answer)));
+  });
+  /** Gives it, when it is asked for; an empty one ends the tale. */
+  const give = async (piece: string) => {
+    await soon(() => expect(asking).toHaveLength(1));
+    asking.pop()?.(piece);
+  };
 
   beforeAll(async () => {
     telegram = await startTelegramServer();
@@ -51,7 +68,8 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
       return { webhook: {}, telegram: { accounts } };
     };
     const folder = newFolder();
-    writeFileSync(join(folder, "agent.mjs"), agent);
+    await narrator.up();
+    writeFileSync(join(folder, "agent.mjs"), agentWith(narrator.url));
     writeFileSync(join(folder, "chart.png"), sampleFiles.png);
     const driver = { kind: "module", module: join(folder, "agent.mjs") };
     const agents = { list: [{ id: "main", name: "Scout", workspace: folder, driver }] };
@@ -70,7 +88,7 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     await all?.close();
     await proxy?.close();
     await way?.close();
-    await Promise.all([telegram?.close(), reached?.close()]);
+    await Promise.all([telegram?.close(), reached?.close(), narrator.down()]);
   });
 
   const needs = async (node: LiveDaemon) => ((await node.ask("/needs")) as { needs: Need[] }).needs;
@@ -154,6 +172,81 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     expect(page.of("taken").map(({ text }) => text)).toContain("And the turnips?");
     expect(page.of("taken").filter(({ n }) => n < second.n)).toHaveLength(2);
     page.close();
+  });
+
+  /** What a page was shown of the turn, in order; what repeats itself once. */
+  const story = ({ frames }: Page, turnId: string) =>
+    frames
+      .flatMap((frame): string[] => {
+        if (frame.type === "typing") return [`typing ${frame.on}`];
+        if (frame.type === "turn" && frame.turnId === turnId)
+          return [`turn ${frame.state} ${frame.outcome ?? frame.key}`];
+        if (frame.type === "delta" && frame.turnId === turnId) return ["grows"];
+        return frame.type === "said" && frame.turnId === turnId ? [frame.text] : [];
+      })
+      .filter((one, place, list) => one !== list[place - 1]);
+  const acks = (page: Page, id: string) =>
+    page.of("ack").flatMap(({ message, emoji, on }) => (message === id ? [[emoji, on]] : []));
+
+  test("an answer grows on the pages of each node, with who writes, its start and end, and acks", async () => {
+    const nodes = [all.back, all.front];
+    const pages = await Promise.all(nodes.map(({ base, token }) => openPage(base, token)));
+    const [here, there] = pages as [Page, Page];
+    const { n } = await there.wait("ready");
+    const id = there.say("A tale, please.");
+    const { turnId } = await there.wait("turn");
+    const pieces = ["Once there was a turnip. ", "It grew. ", "Nobody saw it."];
+    for (const piece of pieces) {
+      await give(piece);
+      // The end of a text is shown with what follows.
+      const shown = piece.slice(0, -2);
+      for (const page of pages) await page.wait("delta", ({ text }) => text.includes(shown));
+    }
+    const deltas = there.of("delta").map(({ text }) => text);
+    expect(here.of("delta").map(({ text }) => text)).toEqual(expect.arrayContaining(deltas));
+    for (const [place, text] of deltas.entries())
+      expect(text.startsWith(deltas[place - 1] ?? "")).toBe(true);
+    // One that is opened now is shown what there is.
+    const late = await openPage(all.front.base, all.front.token, n);
+    expect(await late.wait("turn")).toMatchObject({ turnId, state: "start" });
+    expect((await late.wait("delta")).text).toBe(deltas.at(-1));
+    expect((await late.wait("typing")).on).toBe(true);
+    await give("");
+    for (const page of [...pages, late]) {
+      await page.wait("turn", (frame) => frame.state === "end");
+      await page.wait("ack", ({ message, on }) => message === id && !on);
+    }
+    expect(story(here, turnId)).toEqual([
+      "typing true",
+      "turn start agent:main:main",
+      "grows",
+      "typing false",
+      pieces.join(""),
+      "turn end replied",
+    ]);
+    expect(story(there, turnId)).toEqual(story(here, turnId));
+    expect(acks(here, id)).toEqual([
+      ["👀", true],
+      ["👀", false],
+    ]);
+    expect(acks(there, id)).toEqual(acks(here, id));
+    // A page has the message before the ack on it.
+    const order = there.frames.map(({ type }) => type);
+    expect(order.indexOf("taken")).toBeLessThan(order.indexOf("ack"));
+    for (const page of [...pages, late]) page.close();
+  });
+
+  test("an open room shows the words of a turn that runs on another node, as they come", async () => {
+    const { front } = all;
+    await front.say({ chat: group("#garden"), text: "Scout, a tale for all", ...toScout });
+    await give("It was a dark ");
+    const frames = await openFrames(front, undefined, "agent:main:webhook:group:#garden");
+    await frames.until(({ writing }) => writing?.text.startsWith("It was a") === true);
+    await give("night in the barn ");
+    await frames.until(({ writing }) => writing?.text.includes("night in the") === true);
+    await give("");
+    await frames.until(({ writing }) => writing === null);
+    await frames.close();
   });
 
   test("files stay where they are: the agent is told of one that it cannot read, a visitor sees the name of another", async () => {

@@ -78,7 +78,7 @@ export async function say(daemon: Called, ...what: Parameters<typeof line>): Pro
   return `${taken[0]?.decision} ${taken[0]?.rule}`;
 }
 
-const pathOf = (rest: string) => `/api/rooms/${encodeURIComponent(roomKey)}${rest}`;
+const pathOf = (rest: string, key = roomKey) => `/api/rooms/${encodeURIComponent(key)}${rest}`;
 
 export async function viewOf(daemon: Called): Promise<RoomView> {
   const answer = await call(daemon, pathOf(""));
@@ -90,9 +90,9 @@ export const roomCall = (daemon: Called, rest: string, body?: unknown) =>
   call(daemon, pathOf(rest), body);
 
 /** Frames as they come; `until` reads on to the first that satisfies. */
-export async function openFrames(daemon: Called, after?: number) {
+export async function openFrames(daemon: Called, after?: number, key?: string) {
   const query = after === undefined ? "" : `?after=${after}`;
-  const answer = await roomCall(daemon, `/live${query}`);
+  const answer = await call(daemon, pathOf(`/live${query}`, key));
   if (!answer.ok || answer.body === null) throw new Error(`${answer.status}`);
   const reader = answer.body.getReader();
   const decoder = new TextDecoder();

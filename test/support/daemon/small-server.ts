@@ -175,6 +175,7 @@ export async function startSmallServer() {
     isOn: () => true,
     noCopy: () => null,
     isCopy: false,
+    others: null,
     uploads: createWebchatUploads({
       clock,
       log,

@@ -89,6 +89,14 @@ export const engineLimits = {
   feedLinesMax: 256,
   /** Questions to other nodes, and answers, in one; more are lost. */
   feedNotesMax: 64,
+  /** Frames for pages of the web chat in one; more are lost. */
+  feedFramesMax: 64,
+  /** How often the texts of running turns are reported that somebody looks at on another node. */
+  feedTextMs: 1_000,
+  /** A longer one is not reported, UTF-16 units: those nodes show it when it is stored. */
+  feedTextUnitsMax: 100_000,
+  /** Conversations that people look at on a node, of which the others know. */
+  watchedShown: 32,
   /** How long a node waits for the answers of the others. */
   askMsMax: 3_000,
   /** Text of an answer, UTF-16 units of JSON; a longer one is not given. */

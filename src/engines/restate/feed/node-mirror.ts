@@ -64,6 +64,8 @@ export interface NodeMirrorPorts {
   readonly onLine: (line: Batch["lines"][number]) => void;
   /** It asks, or answers. @default nobody hears it */
   readonly onNote?: (note: Note) => void;
+  /** Pages of another node were shown this. @default nobody hears it */
+  readonly onFrame?: (frame: Batch["frames"][number]) => void;
 }
 
 /** How well the copy follows. */
@@ -83,6 +85,8 @@ export interface NodeMirror extends ActiveRows {
   line(line: Batch["lines"][number]): void;
   /** Asks the others, or answers. */
   note(note: Note): void;
+  /** Reports what pages of this node are shown to the others. */
+  frame(frame: Batch["frames"][number]): void;
   /** Begins to follow the others. */
   start(): void;
   /** Resolves when all that was stored before the call is in the copy. */
@@ -176,6 +180,10 @@ class Mirror implements NodeMirror {
     this.#publisher.note(note);
   }
 
+  frame(frame: Batch["frames"][number]): void {
+    this.#publisher.frame(frame);
+  }
+
   start(): void {
     if (this.#ports.mirror !== null) this.#following ??= this.#follow();
   }
@@ -225,9 +233,10 @@ class Mirror implements NodeMirror {
     }
   }
 
-  #take({ news, lines, notes }: Batch): void {
+  #take({ news, lines, notes, frames }: Batch): void {
     const changes = this.#changesOf(news);
     if (changes.length > 0) this.#apply(changes);
+    for (const frame of frames) this.#ports.onFrame?.(frame);
     for (const line of lines) this.#ports.onLine(line);
     for (const note of notes) this.#ports.onNote?.(note);
   }

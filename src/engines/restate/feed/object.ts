@@ -85,7 +85,7 @@ export function feedObject(sdk: Sdk) {
        */
       announce: async (ctx: ObjectContext, input: unknown): Promise<null> => {
         const news = { ...parsed(sdk, announceSchema, input), rows: null };
-        await add(ctx, "", { news: [news], lines: [], notes: [] });
+        await add(ctx, "", { news: [news], lines: [], notes: [], frames: [] });
         return null;
       },
 

@@ -26,6 +26,8 @@ export interface Publisher {
   line(line: Batch["lines"][number]): void;
   /** One that cannot be reported is lost. */
   note(note: Note): void;
+  /** The same. */
+  frame(frame: Batch["frames"][number]): void;
   /**
    * Reports the rest and ends; resolves when the others know, or cannot be reached. The last node that stops is not
    * answered: there is nobody that Restate could ask.
@@ -40,6 +42,7 @@ export function createPublisher({ clock, log, call, boot, onTick }: PublisherPor
   let news: News[] = [];
   let lines: Batch["lines"][number][] = [];
   let notes: Note[] = [];
+  let frames: Batch["frames"][number][] = [];
   let isReachable = true;
   const stopping = new AbortController();
   /** Ends the call under way. */
@@ -56,9 +59,10 @@ export function createPublisher({ clock, log, call, boot, onTick }: PublisherPor
       count += 1;
     }
     const taken = news.splice(0, count);
-    const all = { news: taken.map(short), lines, notes };
+    const all = { news: taken.map(short), lines, notes, frames };
     lines = [];
     notes = [];
+    frames = [];
     return all;
   }
 
@@ -80,7 +84,7 @@ export function createPublisher({ clock, log, call, boot, onTick }: PublisherPor
     }
   }
 
-  const isWaiting = () => news.length + lines.length + notes.length > 0;
+  const isWaiting = () => news.length + lines.length + notes.length + frames.length > 0;
 
   async function run(): Promise<void> {
     while (isWaiting()) {
@@ -110,6 +114,10 @@ export function createPublisher({ clock, log, call, boot, onTick }: PublisherPor
     },
     note(one) {
       if (notes.length < engineLimits.feedNotesMax) notes.push(one);
+      arm();
+    },
+    frame(one) {
+      if (frames.length < engineLimits.feedFramesMax) frames.push(one);
       arm();
     },
     async stop() {

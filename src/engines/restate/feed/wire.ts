@@ -45,11 +45,14 @@ const batchSchema = z.object({
   /** Lines of the event stream, as they are. */
   lines: z.array(z.looseObject({})),
   notes: z.array(noteSchema).default([]),
+  /** What pages of the web chat show for a moment, as they get it. */
+  frames: z.array(z.looseObject({})).default([]),
 });
 export interface Batch {
   readonly news: readonly News[];
   readonly lines: readonly Readonly<Record<string, unknown>>[];
   readonly notes: readonly Note[];
+  readonly frames: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** `boot`: a process of a node, which does not get what it has said itself. */

@@ -29,6 +29,8 @@ export const factsSchema = z.object({
   turns: count,
   /** Its copy of all conversations: how many are missing in it, and since when any is. Null: it keeps none. */
   copy: z.object({ behind: count, since: z.number().nullable() }).nullable(),
+  /** Numbers of conversations that people look at there: the texts of their running turns are reported. */
+  watched: z.array(count).max(engineLimits.watchedShown).default([]),
 });
 export type NodeFacts = z.infer<typeof factsSchema>;
 

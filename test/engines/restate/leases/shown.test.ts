@@ -19,6 +19,7 @@ const facts = {
   conversations: 2,
   turns: 1,
   copy: null,
+  watched: [],
 };
 let beats = 0;
 const beat = (node: string, more: Partial<Beat> = {}): Beat => {
