@@ -16,93 +16,99 @@ export interface Recent {
   get(seq: number): EventRow | undefined;
 }
 
-/**
- * Where a row's text is: counted from the first byte ever written, so an overwritten place is
- * recognised.
- */
-type Numbers = Readonly<Record<"seq" | "at" | "conv" | "cfg" | "code" | "place", Float64Array>>;
+/** The rings are made of so many parts, each allocated when the first row comes to it. */
+const parts = 16;
 
-interface Rings {
-  readonly numbers: Numbers;
+/** The numbers of the rows of a part., column by column. */
+interface Numbers
+  extends Readonly<Record<"seq" | "at" | "conv" | "cfg" | "code" | "place", Float64Array>> {
   /** Bytes of each row's text. */
   readonly size: Uint32Array;
-  readonly texts: Buffer;
+}
+
+function createNumbers(rows: number): Numbers {
+  const columnBytes = rows * Float64Array.BYTES_PER_ELEMENT;
+  const memory = new ArrayBuffer(columnBytes * 6 + rows * Uint32Array.BYTES_PER_ELEMENT);
+  const column = (n: number) => new Float64Array(memory, n * columnBytes, rows);
+  return {
+    seq: column(0),
+    at: column(1),
+    conv: column(2),
+    cfg: column(3),
+    code: column(4),
+    place: column(5),
+    size: new Uint32Array(memory, columnBytes * 6, rows),
+  };
 }
 
 /** The mark of a row that has none; marks are small numbers. */
 const noCode = Number.MIN_SAFE_INTEGER;
 
 /**
- * Memory for so much. The numbers are one piece, because the C library takes pieces of this size from the
- * system, which gives no memory before they are written to. Smaller ones may lie where others were freed: those
- * are filled with zeros at once.
- */
-function createRings(rows: number, bytes: number): Rings {
-  const columnBytes = rows * Float64Array.BYTES_PER_ELEMENT;
-  const memory = new ArrayBuffer(columnBytes * 6 + rows * Uint32Array.BYTES_PER_ELEMENT);
-  const column = (n: number) => new Float64Array(memory, n * columnBytes, rows);
-  return {
-    numbers: {
-      seq: column(0),
-      at: column(1),
-      conv: column(2),
-      cfg: column(3),
-      code: column(4),
-      place: column(5),
-    },
-    size: new Uint32Array(memory, columnBytes * 6, rows),
-    texts: Buffer.allocUnsafeSlow(bytes),
-  };
-}
-
-/**
- * Caches up to `rows` rows with texts of at most `bytes` together. The first row takes the room, the system's
- * memory goes there as it fills.
+ * Caches up to `rows` rows with texts of at most `bytes` together. Memory is taken part by part as it fills: a
+ * process that has heard little holds little, and V8, which counts this memory, does not collect garbage for it.
  */
 export function createRecent(rows: number, bytes: number): Recent {
-  let rings: Rings | null = null;
-  /** Bytes written so far; the next text begins at this, modulo the size of the ring. */
+  const rowsOfPart = Math.ceil(rows / parts);
+  const bytesOfPart = Math.floor(bytes / parts);
+  const ring = bytesOfPart * parts;
+  const numbers: (Numbers | undefined)[] = Array.from({ length: parts });
+  const texts: (Buffer | undefined)[] = Array.from({ length: parts });
+  /**
+   * Bytes written so far; the next text begins at this, modulo the size of the ring. A row's place is counted in
+   * the same way, so an overwritten one is recognised.
+   */
   let end = 0;
+
+  const partOf = (seq: number) => Math.floor((seq % rows) / rowsOfPart);
+  const slotOf = (seq: number) => (seq % rows) % rowsOfPart;
+  const textsAt = (place: number) => Math.floor((place % ring) / bytesOfPart);
 
   return {
     put(seq, write) {
-      rings ??= createRings(rows, bytes);
-      const { numbers, size, texts } = rings;
       const { body } = write;
       // UTF-8 needs at most three bytes for a UTF-16 unit.
       const most = body.length * 3;
-      if (most > bytes / 16) return;
-      // A text is contiguous: the rest at the end of the ring is skipped.
-      if ((end % bytes) + most > bytes) end += bytes - (end % bytes);
-      const slot = seq % rows;
-      numbers.seq[slot] = seq;
-      numbers.at[slot] = write.at;
-      numbers.conv[slot] = write.conv;
-      numbers.cfg[slot] = write.cfg;
-      numbers.code[slot] = write.code ?? noCode;
-      numbers.place[slot] = end;
-      const written = texts.write(body, end % bytes);
-      size[slot] = written;
+      if (most > bytesOfPart) return;
+      // A text is in one part: the rest at the end of the part before is skipped.
+      const rest = bytesOfPart - (end % bytesOfPart);
+      if (most > rest) end += rest;
+      const part = partOf(seq);
+      numbers[part] ??= createNumbers(rowsOfPart);
+      const own = numbers[part];
+      const slot = slotOf(seq);
+      own.seq[slot] = seq;
+      own.at[slot] = write.at;
+      own.conv[slot] = write.conv;
+      own.cfg[slot] = write.cfg;
+      own.code[slot] = write.code ?? noCode;
+      own.place[slot] = end;
+      const at = textsAt(end);
+      texts[at] ??= Buffer.allocUnsafeSlow(bytesOfPart);
+      const written = texts[at].write(body, end % bytesOfPart);
+      own.size[slot] = written;
       end += written;
     },
     mark(seq, code) {
-      const slot = seq % rows;
-      if (rings?.numbers.seq[slot] === seq) rings.numbers.code[slot] = code;
+      const own = numbers[partOf(seq)];
+      const slot = slotOf(seq);
+      if (own?.seq[slot] === seq) own.code[slot] = code;
     },
     get(seq) {
-      if (rings === null) return undefined;
-      const { numbers, size, texts } = rings;
-      const slot = seq % rows;
-      const place = numbers.place[slot] as number;
-      if (numbers.seq[slot] !== seq || end - place > bytes) return undefined;
-      const code = numbers.code[slot] as number;
-      const from = place % bytes;
+      const own = numbers[partOf(seq)];
+      const slot = slotOf(seq);
+      if (own?.seq[slot] !== seq) return undefined;
+      const place = own.place[slot] as number;
+      const text = texts[textsAt(place)];
+      if (text === undefined || end - place > ring) return undefined;
+      const code = own.code[slot] as number;
+      const from = place % bytesOfPart;
       return {
         seq,
-        at: numbers.at[slot] as number,
-        conv: numbers.conv[slot] as number,
-        cfg: numbers.cfg[slot] as number,
-        body: texts.toString("utf8", from, from + (size[slot] as number)),
+        at: own.at[slot] as number,
+        conv: own.conv[slot] as number,
+        cfg: own.cfg[slot] as number,
+        body: text.toString("utf8", from, from + (own.size[slot] as number)),
         code: code === noCode ? null : code,
       };
     },

@@ -51,6 +51,32 @@ test("the latest rows are there, the ones before them are not", () => {
   expect(recent.get(9)?.code).toBeNull();
 });
 
+test("a row whose text was written over is not there, though its numbers are", () => {
+  const recent = createRecent(100, 1_024);
+  const bodies = Array.from({ length: 40 }, (_, index) => `a text, number ${index}`);
+  for (const [index, body] of bodies.entries()) recent.put(index + 1, write(body));
+  const found = bodies.map((_, index) => recent.get(index + 1)?.body);
+  const kept = found.filter((body) => body !== undefined);
+  expect(kept.length).toBeGreaterThan(10);
+  expect(kept.length).toBeLessThan(30);
+  expect(found.slice(-kept.length)).toEqual(bodies.slice(-kept.length));
+});
+
+test("memory is taken as it fills, and rows stay where they are meanwhile", () => {
+  const recent = createRecent(65_536, 33_554_432);
+  const before = process.memoryUsage().arrayBuffers;
+  recent.put(65_535, write("first"));
+  recent.put(65_536, write("second"));
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(3_000_000);
+  const text = "x".repeat(600_000);
+  for (let seq = 65_537; seq < 65_540; seq += 1) recent.put(seq, write(text));
+  expect([65_535, 65_536, 65_539].map((seq) => recent.get(seq)?.body)).toEqual([
+    "first",
+    "second",
+    text,
+  ]);
+});
+
 test("a text that would take too much of the room is not kept", () => {
   const recent = createRecent(4, 1_024);
   recent.put(1, write("x".repeat(900)));
