@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createActor, initialTransition, type SnapshotFrom, transition } from "xstate";
 import { conversationLogic } from "../../../src/actors/host/conversation-stepper.ts";
 import { type StepEvent, stepEvent } from "../../../src/machines/conversation/message-analysis.ts";
@@ -117,25 +117,25 @@ describe("transition() on frozen snapshots", () => {
     // About 11 s of processor time; only to end what hangs.
     timeout: 600_000,
   }, () => {
-    // Each `transition()` makes an actor without an input, whose context throws: nobody reads those traces.
-    const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0;
-    onTestFinished(() => {
-      Error.stackTraceLimit = stackTraceLimit;
-    });
     const seen = new Set<string>();
     const emittedTypes = new Set<string>();
     for (let seed = 1; seed <= stepsInAll / stepsOfStory; seed += 1) {
       const story = createRandomStory(seed);
       const input = { settings: freeze(story.settings) };
       let [snapshot] = initialTransition(conversationMachine, input);
+      /** Each `transition()` makes an actor, whose beginning nobody looks at: a fifth of the time of a step. */
+      const begun = snapshot;
+      const chart: typeof conversationMachine = Object.assign(
+        Object.create(conversationMachine) as typeof conversationMachine,
+        { getInitialSnapshot: () => begun },
+      );
       const beginning = conversationLogic.getInitialSnapshot({} as never, input);
       expect(beginning.value).toEqual(snapshot.value);
       expect(beginning.context).toEqual(snapshot.context);
       for (let step = 0; step < stepsOfStory; step += 1) {
         const event = freeze(stepEvent(snapshot, story.next(snapshot.context)));
         frozen(snapshot);
-        const [expected, actions] = transition(conversationMachine, snapshot, event);
+        const [expected, actions] = transition(chart, snapshot, event);
         const [compiled, effects] = compiledStep(snapshot, event);
         const same =
           differing(expected, compiled).length === 0 &&
