@@ -43,6 +43,8 @@ export interface Slot {
   recordSeq: number;
   /** Events since that record. */
   steps: number;
+  /** The list that it is in; null: not placed yet. */
+  list: "engaged" | "idle" | null;
 }
 
 /** An evicted conversation whose record may not be durable yet. */
@@ -102,22 +104,28 @@ export class ConversationCache {
 
   /** Files a slot by its state; evicts the least recently used idle one if there are too many. */
   place(slot: Slot): void {
-    const { conv } = slot;
-    if (slot.actor.idle) {
-      this.#engaged.delete(conv);
-      if (this.#idle.peek(conv) !== slot) this.#idle.set(conv, slot);
-    } else if (!this.#engaged.has(conv)) {
-      this.#idle.delete(conv);
+    const { conv, list } = slot;
+    const wanted = slot.actor.idle ? "idle" : "engaged";
+    // Mostly it is there: looking that up among ten thousands takes longer than to remember it.
+    if (list === wanted) return;
+    slot.list = wanted;
+    if (wanted === "idle") {
+      if (list !== null) this.#engaged.delete(conv);
+      this.#idle.set(conv, slot);
+    } else {
+      if (list !== null) this.#idle.delete(conv);
       this.#engaged.set(conv, slot);
     }
   }
 
   /** Ends an actor without a record. */
   drop(conv: number): void {
-    this.get(conv)?.actor.stop();
-    this.#engaged.delete(conv);
-    this.#idle.delete(conv);
     this.#passivating.delete(conv);
+    const slot = this.get(conv);
+    if (slot === undefined) return;
+    slot.actor.stop();
+    if (slot.list === "engaged") this.#engaged.delete(conv);
+    else this.#idle.delete(conv);
   }
 
   /** Restores an evicted conversation, if it is still in memory. */

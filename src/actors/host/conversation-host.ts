@@ -280,7 +280,7 @@ class Core implements ConversationHost {
     const { record, recordSeq } = activation;
     const { conv, key } = entry;
     const actor = this.#options.create({ key, settings, ...(record === null ? {} : { record }) });
-    return { conv, key, actor, settings, seq: recordSeq, recordSeq, steps: 0 };
+    return { conv, key, actor, settings, seq: recordSeq, recordSeq, steps: 0, list: null };
   }
 
   /**

@@ -37,24 +37,23 @@ export interface ContextBuffer {
   readonly dropped: number;
 }
 
-export const emptyBuffer: ContextBuffer = { entries: [], dropped: 0 };
+const none: readonly BufferEntry[] = [];
+export const emptyBuffer: ContextBuffer = { entries: none, dropped: 0 };
 
 /** The buffer with one more message, and what had to go: the oldest, so that `size` are left. */
 export function remember(
   buffer: ContextBuffer,
   entry: BufferEntry,
   size: number,
-): { readonly buffer: ContextBuffer; readonly dropped: BufferEntry[] } {
+): { readonly buffer: ContextBuffer; readonly dropped: readonly BufferEntry[] } {
   const over = buffer.entries.length + 1 - Math.max(0, size);
-  if (over <= 0) {
-    return {
-      buffer: { entries: [...buffer.entries, entry], dropped: buffer.dropped },
-      dropped: [],
-    };
-  }
-  const all = [...buffer.entries, entry];
-  const dropped = all.splice(0, over);
-  return { buffer: { entries: all, dropped: buffer.dropped + over }, dropped };
+  // `concat` and `slice` make lists without the room to grow that a spread or `push` adds.
+  const all = buffer.entries.concat([entry]);
+  if (over <= 0) return { buffer: { entries: all, dropped: buffer.dropped }, dropped: none };
+  return {
+    buffer: { entries: all.slice(over), dropped: buffer.dropped + over },
+    dropped: all.slice(0, over),
+  };
 }
 
 /**

@@ -10,6 +10,7 @@ import type {
   Membership,
   Participant,
 } from "../../domain/decision.ts";
+import type { FloorLedger } from "../../domain/floor.ts";
 import { type AuthorId, type Inbound, routeOf } from "../../domain/message.ts";
 import { type Arrival, type Gathered, gather } from "../batching/inbox.ts";
 import { decideEngagement } from "../engagement/engagement.ts";
@@ -17,7 +18,7 @@ import { noteSpeaker, participantDaysOf } from "../engagement/humans.ts";
 import { countPeerTurn, type GuardCounters, noCounters } from "../engagement/loop-guard.ts";
 import { signalsOf } from "../engagement/signals.ts";
 import type { ConversationEvent, JudgeAnswered, MessageReceived } from "../events/events.ts";
-import { type ConversationContext, threadKey } from "./context.ts";
+import { type ConversationContext, type Run, threadKey } from "./context.ts";
 import { judgesFloor } from "./delivery-actions.ts";
 import { type AnalyzedAnswer, analyzeAnswer, gistOf, hasMedia } from "./judge-actions.ts";
 
@@ -116,25 +117,25 @@ function inputOf(
     everyoneMentions: settings.everyoneMentions,
   });
   const signals = fromBot && !found.authorIsBot ? { ...found, authorIsBot: true } : found;
-  return {
+  const isJudged = judgesFloor(context);
+  const input: EngagementInput & { floors?: FloorLedger } = {
     message: namesOnly === undefined ? signals : { ...signals, namesOnly },
     rules: settings.engagement,
     room: { participants, membership, botInThread: hasSpokenInThread(context, event.message) },
     credits: context.ledger,
     now: event.at,
-    ...heldOrJudged(context),
+    // Where the floor is judged only those are held whose turn has not begun: their lines go with it.
+    held: heldAuthors(context, isJudged ? null : context.run),
   };
-}
-
-/** Where the floor is judged only those are held whose turn has not begun: their lines go with it. */
-function heldOrJudged(context: ConversationContext): Pick<EngagementInput, "held" | "floors"> {
-  if (!judgesFloor(context)) return { held: heldAuthors(context) };
-  return { held: heldAuthors({ ...context, run: null }), floors: context.floors };
+  if (isJudged) input.floors = context.floors;
+  return input;
 }
 
 /** Authors of batches that wait and of the turn under way, unless the agent has backed off. */
-export function heldAuthors(context: ConversationContext): readonly AuthorId[] {
-  const { forming, inbox, run } = context;
+export function heldAuthors(
+  { forming, inbox, run: current }: ConversationContext,
+  run: Run | null = current,
+): readonly AuthorId[] {
   if (run === null && forming.length === 0 && inbox.length === 0) return noAuthors;
   const held = new Set<AuthorId>();
   if (run?.holds) for (const { author } of run.batch) held.add(author);

@@ -18,5 +18,44 @@ export interface Step {
 
 /** A step from this context, in which nothing has been done yet. */
 export function beginStep(context: ConversationContext): Step {
-  return { context: { ...context }, effects: [] };
+  return { context: copyOf(context), effects: [] };
+}
+
+/**
+ * Field by field: a spread makes two objects, one of them with room to grow, and takes longer. Every line makes
+ * this copy, and as many as conversations are in memory stay there.
+ */
+function copyOf(context: ConversationContext): Draft {
+  return {
+    settings: context.settings,
+    configured: context.configured,
+    override: context.override,
+    participants: context.participants,
+    membership: context.membership,
+    ledger: context.ledger,
+    floors: context.floors,
+    counters: context.counters,
+    buffer: context.buffer,
+    notes: context.notes,
+    readByTurns: context.readByTurns,
+    seeded: context.seeded,
+    forming: context.forming,
+    inbox: context.inbox,
+    quietAt: context.quietAt,
+    quietBy: context.quietBy,
+    droppedWhileBusy: context.droppedWhileBusy,
+    run: context.run,
+    relays: context.relays,
+    heartbeat: context.heartbeat,
+    prompts: context.prompts,
+    interruptedAt: context.interruptedAt,
+    typing: context.typing,
+    turnSeq: context.turnSeq,
+    introduced: context.introduced,
+    abortedLastRun: context.abortedLastRun,
+    ownMessages: context.ownMessages,
+    siblingMessages: context.siblingMessages,
+    heardMessages: context.heardMessages,
+    spokenIn: context.spokenIn,
+  };
 }

@@ -140,5 +140,6 @@ export function noteSpeaker(
     const oldest = kept.findIndex((participant) => participant.isBot === isBot);
     kept.splice(oldest, 1);
   }
-  return { participants: kept, isNew: known === undefined || known.lastSeenAt < since };
+  // A list that has grown has room for more, which every conversation in memory would keep.
+  return { participants: kept.slice(), isNew: known === undefined || known.lastSeenAt < since };
 }
