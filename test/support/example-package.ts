@@ -1,8 +1,9 @@
 /**
- * An example as a stranger has it: a folder of its own, with the packed earshot in its node_modules.
+ * Examples as a stranger has them: a folder for each, and above them the packed earshot in node_modules.
+ * Packing and unpacking cost as much as what an example does, so all of them share one.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { newFolder } from "./daemon/folder.ts";
@@ -15,57 +16,79 @@ interface Manifest {
   readonly dependencies: Record<string, string>;
   readonly devDependencies: Record<string, string>;
 }
-const manifestOf = (path: string) =>
-  JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as Manifest;
+const json = (path: string) => JSON.parse(readFileSync(path, "utf8"));
+const manifestOf = (path: string): Manifest => json(join(path, "package.json"));
 
 type Environment = Readonly<Record<string, string>>;
 interface Done {
   readonly status: number | null;
   readonly said: string;
 }
-/** Runs a script of `node_modules` in the folder of the example. */
-export type RunExample = (args: readonly string[], env?: Environment) => Done;
 
-/** A copy of the example, installed. */
-export function installExample(name: string): RunExample {
-  const example = join(root, "examples", name);
+export interface Installed {
+  /** Paths of all that was packed. */
+  readonly files: ReadonlySet<string>;
+  /** Runs a script of `node_modules` in the folder of an example. */
+  run(example: string, args: readonly string[], env?: Environment): Done;
+  /** Checks the types of all examples at once; they have the same settings. */
+  types(): Done;
+}
+
+/** Copies of the examples, installed. */
+export function installExamples(names: readonly string[]): Installed {
   const folder = newFolder();
-  cpSync(example, folder, {
-    recursive: true,
-    filter: (path) => !path.includes("node_modules"),
-  });
-  const run = (command: string, args: readonly string[], env: Environment = {}): Done => {
+  for (const name of names)
+    cpSync(join(root, "examples", name), join(folder, name), {
+      recursive: true,
+      filter: (path) => !path.includes("node_modules"),
+    });
+  const run = (cwd: string, command: string, args: readonly string[], env: Environment = {}) => {
     const { status, stdout, stderr } = spawnSync(command, args, {
-      cwd: folder,
+      cwd,
       encoding: "utf8",
       timeout: patience,
       env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", CI: "1", ...env },
     });
-    return { status, said: `${stdout}${stderr}` };
+    return { status, said: `${stdout}${stderr}`, stdout };
   };
-  install(folder, example, run);
-  return (args, env) => run(process.execPath, args, env);
+  const files = install(folder, names, run);
+  const inModules = ([script = "", ...args]: readonly string[]) => [
+    join(folder, "node_modules", script),
+    ...args,
+  ];
+  return {
+    files,
+    run: (example, args, env) => run(join(folder, example), process.execPath, inModules(args), env),
+    types() {
+      const [first, ...others] = names.map((name) => json(join(folder, name, "tsconfig.json")));
+      for (const other of others) expect(other).toEqual(first);
+      const { include } = first as { include: readonly string[] };
+      const inside = names.flatMap((name) => include.map((files) => `${name}/${files}`));
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ ...first, include: inside }));
+      return run(folder, process.execPath, inModules(["typescript/bin/tsc"]));
+    },
+  };
 }
 
-/** The packed files go in as they are; what they need is linked, as nothing is fetched here. */
-function install(
-  folder: string,
-  example: string,
-  run: (command: string, args: readonly string[]) => Done,
-): void {
+type Run = (cwd: string, command: string, args: readonly string[]) => Done & { stdout: string };
+
+/** The packed files go in as they are; what they need is linked, as nothing is fetched here. Returns their paths. */
+function install(folder: string, names: readonly string[], run: Run): ReadonlySet<string> {
   const modules = join(folder, "node_modules");
   mkdirSync(join(modules, "earshot"), { recursive: true });
-  const packed = run("npm", ["pack", "--silent", "--ignore-scripts", root]);
+  const packed = run(folder, "npm", ["pack", "--json", "--ignore-scripts", root]);
   expect(packed.status, packed.said).toBe(0);
   const tarball = readdirSync(folder).find((file) => file.endsWith(".tgz")) as string;
   const into = ["-C", "node_modules/earshot", "--strip-components=1"];
-  const unpacked = run("tar", ["xzf", tarball, ...into]);
+  const unpacked = run(folder, "tar", ["xzf", tarball, ...into]);
   expect(unpacked.status, unpacked.said).toBe(0);
-  const { devDependencies } = manifestOf(example);
+  const development = names.map((name) => manifestOf(join(folder, name)).devDependencies);
   const { dependencies } = manifestOf(join(modules, "earshot"));
-  for (const name of Object.keys({ ...devDependencies, ...dependencies })) {
+  for (const name of Object.keys(Object.assign({}, ...development, dependencies))) {
     if (name === "earshot") continue;
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(root, "node_modules", name), join(modules, name), "dir");
   }
+  const [{ files }] = JSON.parse(packed.stdout) as [{ files: readonly { path: string }[] }];
+  return new Set(files.map(({ path }) => path));
 }
