@@ -17,7 +17,7 @@ import { askBusy, type FromChild, relayAgents, relayRooms, type ToChild } from "
 import { chance } from "./world.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const kills = rounds(3, 6);
+const kills = rounds(2, 6);
 
 /** An agent was asked about a message. */
 interface Asked {

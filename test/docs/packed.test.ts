@@ -72,8 +72,8 @@ describe("examples/property-test-your-rules", () => {
   let status: number | null = null;
   let said = "";
   beforeAll(() => {
-    // The mistake shows in the fifth.
-    const effort = { ROOMS: String(rounds(5, 10)), SEED: "4", EARSHOT_RUNS: "" };
+    // The mistake shows in the second.
+    const effort = { ROOMS: String(rounds(2, 10)), SEED: "3", EARSHOT_RUNS: "" };
     ({ status, said } = vitest(rules, effort));
   }, patience);
 
@@ -87,14 +87,14 @@ describe("examples/property-test-your-rules", () => {
     expect(said).toMatch(/FAIL +.?mistake.? mistake\.test\.ts/);
     expect(said).toContain("bots get at most three answers in a row");
     const output = said.slice(said.indexOf("The rule is broken in this room"));
-    const lines = output.match(/^ +\d+:\d\d\.\d{3} {2}m\d .*$/gmu);
+    const lines = output.match(/^ *[\d:]+\.\d{3} {2}m\d .*$/gmu);
     expect(lines?.map((line) => line.trim().split(": ")[0])).toEqual([
       expect.stringMatching(/m1 rex \(bot\)$/),
       expect.stringMatching(/m2 rex \(bot\)$/),
       expect.stringMatching(/m3 rex \(bot\)$/),
       expect.stringMatching(/m4 rex \(bot\)$/),
     ]);
-    expect(output).toMatch(/The same room again: \{ seed: 4, path: "[\d:]+" \}/);
+    expect(output).toMatch(/The same room again: \{ seed: 3, path: "[\d:]+" \}/);
   });
 });
 
