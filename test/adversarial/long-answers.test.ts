@@ -11,6 +11,7 @@ import { renderMarkdown } from "../../src/adapters/channels/shared/markdown.ts";
 import { limits } from "../../src/domain/limits.ts";
 import { createChunker } from "../../src/machines/output/chunker.ts";
 import { createSilence } from "../../src/machines/output/silence.ts";
+import { rounds } from "../support/rounds.ts";
 import { settingsWith } from "../support/runtime/conversation-rig.ts";
 import { World } from "../support/runtime/world.ts";
 
@@ -37,14 +38,17 @@ function took(run: () => unknown): number {
   return process.cpuUsage(before).user;
 }
 
+/** A part of a megabyte, enough to take some milliseconds. */
+const part = megabyte / rounds(16, 8);
+
 /**
- * How much the cost grows when the text doubles, from an eighth of a megabyte to a quarter. Too fast
+ * How much the cost grows when the text doubles, from one part to two. Too fast
  * to measure counts as linear: the floor keeps the tick of the clock and a collection of garbage out
  * of the quotient. A busy machine may spoil some comparisons, not eight.
  */
 function growth(run: (text: string) => unknown, make: (units: number) => string): number {
   const floorUs = 20_000;
-  const [half, whole] = [make(megabyte / 8), make(megabyte / 4)];
+  const [half, whole] = [make(part), make(part * 2)];
   run(half);
   let [leastHalf, leastWhole] = [took(() => run(half)), took(() => run(whole))];
   const quotient = () => leastWhole / Math.max(floorUs, leastHalf);
@@ -72,7 +76,7 @@ for (const [name, make] of Object.entries(hostile)) {
   });
 
   test(`A28 ${name}: no block is too long, and none cuts a character in two`, () => {
-    const text = make(megabyte / 8);
+    const text = make(part);
     let at = 0;
     for (const { text: block, from, to } of chunk(text)) {
       expect(block.length).toBeLessThanOrEqual(1_200);

@@ -55,7 +55,7 @@ function message(n: number): Inbound {
 
 test("a replay holds no more at its end than after two thirds of it", async () => {
   // Caches with a bound of their own are full after two thirds of it.
-  const count = rounds(1_800, 6_000);
+  const count = rounds(1_500, 6_000);
   const runs = Array.from({ length: count / 5 }, () => ({ afterMs: 0, steps: [{ text: "Yes." }] }));
   function* lines(): Generator<ScenarioLine> {
     yield { t: 0, agent: { agentId: "main", runs } };

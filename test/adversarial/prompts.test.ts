@@ -95,7 +95,7 @@ async function talk(words: string, label: string) {
 }
 
 describe("A19: words that imitate the runtime", () => {
-  property([hostile, hostile], { numRuns: rounds(25, 60) })(
+  property([hostile, hostile], { numRuns: rounds(10, 60) })(
     "stand inside the fence and nowhere else, whatever they and their labels are",
     async (words, label) => {
       const [turns, plain] = [await talk(words, label), await talk("hello there", "Ann")];
@@ -106,7 +106,7 @@ describe("A19: words that imitate the runtime", () => {
     },
   );
 
-  property([hostile], { numRuns: rounds(20, 40) })(
+  property([hostile], { numRuns: rounds(10, 40) })(
     "speak for nobody else in what a later turn remembers",
     async (words) => {
       const [, second] = await talk(words, "Ann");
@@ -157,7 +157,7 @@ describe("A19: words that imitate the runtime", () => {
     await world.runtime.stop();
   });
 
-  property([hostile, hostile], { numRuns: rounds(20, 40) })(
+  property([hostile, hostile], { numRuns: rounds(10, 40) })(
     "told to an agent that is at work, they stand behind a fence as well",
     async (words, label) => {
       const reported: string[] = [];
@@ -205,7 +205,7 @@ const golden = JSON.parse(
 );
 
 describe("A20: names, titles, topics and file names", () => {
-  property([labels, labels], { numRuns: rounds(25, 60) })(
+  property([labels, labels], { numRuns: rounds(10, 60) })(
     "change no byte of the system prompt",
     async (words, label) => {
       const turns = await talk(words, label);
@@ -214,7 +214,7 @@ describe("A20: names, titles, topics and file names", () => {
     },
   );
 
-  property([labels], { numRuns: rounds(25, 60) })(
+  property([labels], { numRuns: rounds(10, 60) })(
     "are one line of at most 64 letters each, in the user turn",
     async (label) => {
       const turns = await talk("hello", label);

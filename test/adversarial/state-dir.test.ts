@@ -20,6 +20,7 @@ import { createRecorder } from "../support/agents/recording-agent.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { startSmallServer } from "../support/daemon/small-server.ts";
 import { anyCharacter, property } from "../support/property.ts";
+import { rounds } from "../support/rounds.ts";
 import { World } from "../support/runtime/world.ts";
 
 const quiet = { port: 0, workers: 0, env: {}, writeLog: () => undefined } satisfies DaemonOptions;
@@ -132,7 +133,7 @@ const quoting = fc.oneof(
 );
 
 describe("A39: SQL", () => {
-  property([quoting, quoting, quoting, quoting], { numRuns: 15 })(
+  property([quoting, quoting, quoting, quoting], { numRuns: rounds(5, 15) })(
     "takes every text as a value, and gives it back as it was",
     async (one, two, three, four) => {
       const store = await openSqliteStore({ path: join(newFolder(), "earshot.db") });

@@ -82,7 +82,7 @@ test(
   () =>
     checkRooms(named, agree, {
       ...effort,
-      numRuns: rounds(10, 20),
+      numRuns: rounds(6, 20),
       chats: [{ id: "d1", kind: "direct" }, { id: "kitchen" }],
       people: ["ann"],
     }),
@@ -115,7 +115,7 @@ test("a runtime under other rules than the reference's is found out", async () =
       found.push(...agree(new RoomRun(other, run.room, run.events)));
       return [];
     },
-    { numRuns: 10, seed: 4 },
+    { numRuns: rounds(5, 10), seed: 4 },
   );
   expect(found.some((words) => words.includes(": sticky slid, expected"))).toBe(true);
 });

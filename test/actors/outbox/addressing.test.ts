@@ -8,6 +8,7 @@ import { seededRandom } from "../../../src/actors/simulation/simulated-platforms
 import type { ScriptedRun } from "../../../src/domain/scenario/script.ts";
 import { property } from "../../support/property.ts";
 import { play } from "../../support/replay/replay.ts";
+import { rounds } from "../../support/rounds.ts";
 import { World, type WorldOptions } from "../../support/runtime/world.ts";
 
 const blocks = { mode: "block", break: "message_end", coalesceIdleMs: 0 };
@@ -149,7 +150,7 @@ describe("a pause between blocks", () => {
     return { gaps: gaps(world), first: (world.sent[0]?.at ?? 0) - asked };
   };
 
-  property([fc.nat(), fc.nat(5_000), fc.nat(5_000)], { numRuns: 25 })(
+  property([fc.nat(), fc.nat(5_000), fc.nat(5_000)], { numRuns: rounds(8, 25) })(
     "is as long as configured, never before the first, and the same for the same seed",
     async (seed, minMs, more) => {
       const given = { minMs, maxMs: minMs + more };

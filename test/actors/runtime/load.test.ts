@@ -83,7 +83,7 @@ describe("offered = applied + refused", () => {
     /** The commit that fails during this burst; 0: none. */
     failsAt: fc.integer({ min: 0, max: 4 }),
   });
-  property([fc.array(burst, { minLength: 1, maxLength: 6 })], { numRuns: rounds(10, 100) })(
+  property([fc.array(burst, { minLength: 1, maxLength: 6 })], { numRuns: rounds(5, 100) })(
     "while the store fails now and then, too",
     async (bursts) => {
       const world = await new World().start();

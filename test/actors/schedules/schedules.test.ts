@@ -10,6 +10,7 @@ import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { limits } from "../../../src/domain/limits.ts";
 import { nextDue, type Schedule, scheduleSchema } from "../../../src/domain/schedule.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const to = { channel: "telegram", chat: { id: "room", kind: "group" } };
@@ -44,7 +45,7 @@ test("a prompt is a turn of the agent", async () => {
 });
 
 property([fc.array(fc.integer({ min: 1, max: 40 * minute }), { minLength: 1, maxLength: 6 })], {
-  numRuns: 15,
+  numRuns: rounds(6, 15),
 })("each due time is said once, whenever the process is killed", async (waits) => {
   const world = await new World({ config: { schedule: [hourly] } }).start();
   for (const wait of waits) {

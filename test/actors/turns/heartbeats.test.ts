@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { EarshotError } from "../../../src/domain/errors.ts";
 import { hash52 } from "../../../src/domain/key.ts";
 import type { AgentDriver, AgentTurn, Workspaces } from "../../../src/domain/ports/index.ts";
+import { rounds } from "../../support/rounds.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const minute = 60_000;
@@ -358,6 +359,7 @@ describe("people", () => {
       fc.constantFrom(499, 500, 501, 3_000, 59_999, 60_000, 60_001),
       fc.integer({ min: 20_000, max: 4 * minute }),
     );
+    const numRuns = rounds(7, 15);
     let beats = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(pause, { minLength: 1, maxLength: 8 }), async (pauses) => {
@@ -367,9 +369,9 @@ describe("people", () => {
         expect(woken.reported).toEqual(without.reported);
         expect(without.beats).toBe(0);
       }),
-      { numRuns: 15 },
+      { numRuns },
     );
-    expect(beats).toBeGreaterThan(15);
+    expect(beats).toBeGreaterThan(numRuns);
   });
 });
 
@@ -466,6 +468,6 @@ test("however often the process ends, each that fell due is one turn with one en
       expect(new Set(said).size).toBe(said.length);
       await world.runtime.stop();
     }),
-    { numRuns: 20 },
+    { numRuns: rounds(8, 20) },
   );
 });

@@ -17,6 +17,7 @@ import {
   type StoreWrite,
 } from "../../../src/domain/ports/index.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
 const folders: string[] = [];
@@ -110,7 +111,7 @@ describe.each(kinds)("the %s store", (_kind, create) => {
     expect((await store.tail(1, 0)).map(({ body }) => JSON.parse(body).name)).toEqual(["a", "b"]);
   });
 
-  property([marked], { numRuns: 25 })(
+  property([marked], { numRuns: rounds(10, 25) })(
     "takes marks in any number and order, and of one event only the first",
     async (commits) => {
       const store = await create();
@@ -362,7 +363,7 @@ describe.each(kinds)("the %s store", (_kind, create) => {
         const [found] = await store.events([seq as number]);
         expect(JSON.parse(found?.body as string)).toEqual({ text });
       }),
-      { numRuns: 50 },
+      { numRuns: rounds(15, 50) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import type { KeptRow, KeptStore, Numbers } from "../../../src/domain/ports/index.ts";
 import { KeptState } from "../../../src/engines/restate/kept-state.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const acts = fc.array(
@@ -42,7 +43,7 @@ const dump = async (store: KeptStore): Promise<unknown> => ({
 });
 
 describe("kept rows", () => {
-  property([acts, fc.boolean()], { numRuns: 40 })(
+  property([acts, fc.boolean()], { numRuns: rounds(15, 40) })(
     "the changes of a store, folded whenever it is asked, open an equal store, whoever numbers its rows",
     async (story, isNumbered) => {
       const numbers = isNumbered ? farApart() : undefined;
@@ -132,7 +133,7 @@ describe("kept rows", () => {
     { minLength: 40, maxLength: 200 },
   );
 
-  property([outboxActs], { numRuns: 100 })(
+  property([outboxActs], { numRuns: rounds(40, 100) })(
     "what is sent is put aside: it is there once, in its order, wherever it was changed, and few rows are stored again",
     (acts) => {
       const groups = new Map<string, Readonly<Record<string, never>>>();
@@ -162,7 +163,9 @@ describe("kept rows", () => {
     },
   );
 
-  property([fc.integer({ min: 1, max: 100 }), fc.integer({ min: 0, max: 100 })], { numRuns: 50 })(
+  property([fc.integer({ min: 1, max: 100 }), fc.integer({ min: 0, max: 100 })], {
+    numRuns: rounds(20, 50),
+  })(
     "of what an older version deletes, what is aside comes back as sent; the next newer one deletes it for good",
     (count, deleted) => {
       const newer = new KeptState([]);

@@ -110,7 +110,7 @@ const answers = fc
   .map((all) => all.map(([mark, text]) => mark + text).join("\n\n"));
 
 describe("blocks of an answer with spans", () => {
-  property([answers, fc.integer({ min: 220, max: 500 })], { numRuns: rounds(60, 200) })(
+  property([answers, fc.integer({ min: 220, max: 500 })], { numRuns: rounds(30, 200) })(
     "say what the whole says",
     (text, maxChars) => {
       const blocks = chunk(text, { minChars: Math.floor(maxChars / 2), maxChars });
@@ -161,7 +161,7 @@ describe("blocks of an answer with spans", () => {
   test("code with backticks inside is not cut beside them", () => {
     const inner = `${sentence(30)} \`\`${sentence(8)}\`\` ${sentence(30)}`;
     const text = `${sentence(20)} \`${inner}\` ${sentence(20)}`;
-    for (let maxChars = 60; maxChars < 300; maxChars += 1) {
+    for (let maxChars = 60; maxChars < 300; maxChars += rounds(3, 1)) {
       const blocks = chunk(text, { minChars: Math.floor(maxChars / 2), maxChars });
       expect(allSay(blocks), `${maxChars}`).toBe(says(text));
     }
