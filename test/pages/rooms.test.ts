@@ -147,8 +147,8 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     expect(strip).toBe("Last 2 decisions: 0 engaged, 2 observed");
   });
 
-  test("thousands of rooms are a window of rows, and the last one is a scroll away", async () => {
-    const count = rounds(2_000, 10_000);
+  test("a thousand rooms and more are a window of rows, and the last one is a scroll away", async () => {
+    const count = rounds(1_000, 10_000);
     for (let first = 0; first < count; first += 1_000)
       await daemon.say(
         ...Array.from({ length: 1_000 }, (_, n) => ({

@@ -46,7 +46,8 @@ describe.skipIf(!haveChromium)("the Setup page", () => {
     ] as const) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme: scheme });
-      expect(await violations(page, width === 1440 ? "everything" : "colours")).toEqual([]);
+      const isFirst = width === 1440 && scheme === "light";
+      expect(await violations(page, isFirst ? "everything" : "colours")).toEqual([]);
       expect(await outsideWindow(page)).toEqual([]);
       if (shots !== undefined)
         await page.screenshot({ path: `${shots}/${name}-${width}-${scheme}.png`, fullPage: true });

@@ -36,8 +36,15 @@ export async function sharedChromium(): Promise<Browser> {
 /** One context a browser, with an empty page that keeps the process alive in which its pages are drawn. */
 const contexts = new WeakMap<Browser, Promise<CDPSession>>();
 
+/** What a page has if nothing else is asked: a page gets it as it is made, which is cheaper than a change. */
+const usual = {
+  viewport: { width: 1440, height: 900 },
+  colorScheme: "light",
+  reducedMotion: "reduce",
+} as const;
+
 async function startContext(browser: Browser): Promise<CDPSession> {
-  const context = await browser.newContext();
+  const context = await browser.newContext(usual);
   context.setDefaultTimeout(60_000);
   return context.newCDPSession(await context.newPage());
 }
@@ -93,8 +100,7 @@ export interface PageOptions {
 
 /** Opens an empty page in a context of its own. */
 export async function openPage(browser: Browser): Promise<WatchedPage> {
-  const viewport = { width: 1440, height: 900 };
-  const context = await browser.newContext({ viewport, reducedMotion: "reduce" });
+  const context = await browser.newContext(usual);
   context.setDefaultTimeout(60_000);
   return watched(await context.newPage());
 }
@@ -104,7 +110,8 @@ export async function openPage(browser: Browser): Promise<WatchedPage> {
  * as most of what is looked at in it. What earlier pages have stored is cleared once none of them is open.
  */
 export async function openTab(browser: Browser, options: PageOptions = {}): Promise<WatchedPage> {
-  const { width = 1440, height = 900, colorScheme = "light", reducedMotion = "reduce" } = options;
+  const { width = usual.viewport.width, height = usual.viewport.height } = options;
+  const { colorScheme = usual.colorScheme, reducedMotion = usual.reducedMotion } = options;
   const started = contexts.get(browser) ?? startContext(browser);
   contexts.set(browser, started);
   const session = await started;
@@ -113,8 +120,10 @@ export async function openTab(browser: Browser, options: PageOptions = {}): Prom
   if (context.pages().length === 1)
     await session.send("Storage.clearDataForOrigin", { origin: "*", storageTypes });
   const page = await context.newPage();
-  await page.setViewportSize({ width, height });
-  await page.emulateMedia({ colorScheme, reducedMotion });
+  if (width !== usual.viewport.width || height !== usual.viewport.height)
+    await page.setViewportSize({ width, height });
+  if (colorScheme !== usual.colorScheme || reducedMotion !== usual.reducedMotion)
+    await page.emulateMedia({ colorScheme, reducedMotion });
   return watched(page);
 }
 
