@@ -2,14 +2,12 @@
  * What a person at the terminal of one node gets of answers that another node makes: each once, also where the report
  * of it was lost, or its node was killed. The node of the person never has the conversation.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TerminalSession } from "../../../src/adapters/channels/terminal/channel.ts";
 import { chance } from "../../crash/world.ts";
-import { builtMain } from "../../support/built/files.ts";
+import { runCommand } from "../../support/built/command.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { soon } from "../../support/daemon/inspect-socket.ts";
 import { createLiveDaemon, type LiveDaemon } from "../../support/daemon/live-daemon.ts";
@@ -19,6 +17,7 @@ import { type DaemonProcess, startProcess } from "../../support/restate/daemon-p
 import { IngressProxy } from "../../support/restate/ingress-proxy.ts";
 import { haveRestate, type RestateServer, startRestate } from "../../support/restate/server.ts";
 import { createTwoDaemons, type TwoDaemons } from "../../support/restate/two-daemons.ts";
+import { rounds } from "../../support/rounds.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -146,17 +145,11 @@ describe.skipIf(!haveRestate)("at the terminal of a node that has no conversatio
     const refused = /^Cannot read conversations on this node: it keeps no copy of them .*http/u;
     const asking = consoleOf(bare);
     await soon(() => expect(asking.say("anybody?")).rejects.toThrow(refused));
-    const env = { PATH: process.env.PATH, HOME: bare.stateDir, NO_COLOR: "1" };
-    const chat = spawn(process.execPath, [builtMain, "chat", "--state-dir", bare.stateDir], {
-      env,
-    });
-    let error = "";
-    chat.stderr.on("data", (text) => {
-      error += String(text);
-    });
-    chat.stdin.end("anybody?\n");
-    expect((await once(chat, "exit"))[0]).toBe(1);
-    expect(error).toContain("it keeps no copy of them");
+    const env = { HOME: bare.stateDir, NO_COLOR: "1" };
+    const chat = ["chat", "--state-dir", bare.stateDir];
+    const { code, err } = await runCommand(chat, { env, input: "anybody?\n" });
+    expect(code).toBe(1);
+    expect(err).toContain("it keeps no copy of them");
     const front = consoleOf(all.front);
     await front.say("leeks");
     await soon(() => expect(front.written).toEqual(["You said leeks"]));
@@ -201,7 +194,7 @@ describe.skipIf(!haveRestate)("while the node that answers is killed at any mome
     const random = chance(seed);
     const shown = consoleOf(front);
     const said: string[] = [];
-    for (let round = 0; round < 6; round += 1) {
+    for (let round = 0; round < rounds(2, 6); round += 1) {
       said.push(`line ${round}`);
       await shown.say(`line ${round}`);
       await new Promise((next) => setTimeout(next, random() * 600));

@@ -16,75 +16,74 @@ const program = { file: builtFile("test/crash-child") };
 
 describe.skipIf(!haveRestate)("kill -9", () => {
   const random = chance(seed);
-  /** Two nodes, for what ends one of them: what is judged is everything since they began. */
+  /** Two nodes, and in one test a third: what is judged is everything since they began. */
   let world: NodesWorld;
-  let three: NodesWorld | null = null;
   beforeAll(async () => {
     console.log(`nodes seed ${seed}`);
     world = await NodesWorld.open(2, random, program);
   });
   afterAll(async () => {
-    await three?.close();
     await world?.close();
   });
 
-  async function judge(one: NodesWorld): Promise<void> {
-    await one.quiet();
-    expect(await one.broken(), `seed ${seed}, log: ${one.logged.join("\n")}`).toEqual([]);
-    expect(one.acked.size).toBe(one.said.length);
-    await expect.poll(() => one.copiesDiffer(), { timeout: 60_000, interval: 500 }).toEqual([]);
-    expect(one.received.length).toBeGreaterThan(one.kills);
+  /** Says 10 to 30 things, or half as many. */
+  const talk = () => world.traffic(rounds(5, 10) + Math.floor(random() * rounds(10, 20)));
+
+  async function judge(): Promise<void> {
+    await world.quiet();
+    expect(await world.broken(), `seed ${seed}, log: ${world.logged.join("\n")}`).toEqual([]);
+    expect(world.acked.size).toBe(world.said.length);
+    await expect.poll(() => world.copiesDiffer(), { timeout: 60_000, interval: 500 }).toEqual([]);
+    expect(world.received.length).toBeGreaterThan(world.kills);
   }
 
   test("of one of two nodes: the other goes on, nothing is lost and nothing comes twice", async () => {
     for (let round = 0; round < rounds(1, 25); round += 1) {
-      await world.traffic(10 + Math.floor(random() * 20));
+      await talk();
       const dying = Math.floor(random() * 2);
       await world.kill(dying);
-      await world.traffic(10 + Math.floor(random() * 20));
+      await talk();
       await world.start(dying);
     }
-    await judge(world);
+    await judge();
   });
 
   test("of any of three nodes, and of the server: the others go on", async () => {
-    const random = chance(seed + 1);
-    three = await NodesWorld.open(3, random, program);
+    const third = await world.add();
     for (let round = 0; round < rounds(1, 25); round += 1) {
-      await three.traffic(10 + Math.floor(random() * 20));
+      await talk();
       const dying = Math.floor(random() * 4);
-      if (dying === 3 || round === 0) await three.killServer();
-      if (dying < 3) await three.kill(dying);
-      await three.traffic(10 + Math.floor(random() * 20));
-      if (dying < 3) await three.start(dying);
+      if (dying === 3 || round === 0) await world.killServer();
+      if (dying < 3) await world.kill(dying);
+      await talk();
+      if (dying < 3) await world.start(dying);
     }
-    await judge(three);
-    await three.close();
-    three = null;
+    await judge();
+    await world.kill(third);
   });
 
   test("a node that stands still: the other takes over, and when it wakes up it sends nothing twice", async () => {
     for (let round = 0; round < rounds(1, 3); round += 1) {
       const stopped = round % 2;
-      await world.traffic(30);
+      await world.traffic(rounds(12, 30));
       world.signal(stopped, "SIGSTOP");
-      await world.traffic(20);
+      await world.traffic(rounds(6, 20));
       await world.answeredBy(1 - stopped);
       world.signal(stopped, "SIGCONT");
-      await world.traffic(20);
+      await world.traffic(rounds(6, 20));
     }
-    await judge(world);
+    await judge();
   });
 
   test("SIGTERM of a node under load: its conversations go on at the other, and nothing comes twice", async () => {
     const before = world.twice().length;
     for (let round = 0; round < rounds(1, 10); round += 1) {
-      await world.traffic(20);
+      await world.traffic(rounds(10, 20));
       await world.stop(round % 2);
-      await world.traffic(20);
-      await world.start(round % 2);
+      await world.traffic(rounds(10, 20));
+      if (round < rounds(0, 10)) await world.start(round % 2);
     }
-    await judge(world);
+    await judge();
     expect(world.twice().slice(before)).toEqual([]);
   });
 });

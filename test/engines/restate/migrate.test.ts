@@ -24,6 +24,7 @@ import { registerNodes } from "../../../src/engines/restate/registration.ts";
 import { fillCursors } from "../../../src/engines/restate/shared/filling.ts";
 import { createNodeSchedules } from "../../../src/engines/restate/shared/schedules.ts";
 import { createSharedRows } from "../../../src/engines/restate/shared/shared-rows.ts";
+import { runCommand } from "../../support/built/command.ts";
 import { builtMain } from "../../support/built/files.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { freePort } from "../../support/free-port.ts";
@@ -97,31 +98,25 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     await restate?.stop();
   });
 
-  function migrate(...more: string[]) {
-    const args = [
-      builtMain,
-      "migrate",
-      "--to",
-      "restate",
-      "--config",
-      configFile,
-      "--json",
-      ...more,
-    ];
-    const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
-    const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "pipe"] });
-    let err = "";
-    child.stderr.on("data", (data) => {
-      err += String(data);
+  const command = ["migrate", "--to", "restate", "--config", configFile, "--json"];
+  const env = { HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
+  const parsed = (line: string): Record<string, unknown> => JSON.parse(line);
+
+  /** Runs it to its end. */
+  async function moved() {
+    const { code, err, out } = await runCommand(command, { env });
+    return { code, err, lines: out.trim().split("\n").map(parsed) };
+  }
+  /** Begins to run it in a process that can be killed. */
+  function migrate() {
+    const child = spawn(process.execPath, [builtMain, ...command], {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ["ignore", "pipe", "inherit"],
     });
     const lines: Record<string, unknown>[] = [];
     const reader = createInterface({ input: child.stdout });
-    reader.on("line", (line) => lines.push(JSON.parse(line)));
-    const ended = once(child, "close").then(([code]) => ({
-      code: code as number | null,
-      err,
-      lines,
-    }));
+    reader.on("line", (line) => lines.push(parsed(line)));
+    const ended = once(child, "close").then(([code]) => ({ code: code as number | null, lines }));
     return { child, reader, lines, ended };
   }
   const fill = (key: string, input: unknown) =>
@@ -213,7 +208,7 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     while (!first.lines.some(({ key }) => key !== undefined)) await once(first.reader, "line");
     first.child.kill("SIGKILL");
     const { lines } = await first.ended;
-    const second = await migrate().ended;
+    const second = await moved();
     expect(second).toMatchObject({ code: 0, err: "" });
     const { filled, same } = second.lines.at(-1) as { filled: number; same: number };
     expect(filled + same).toBe(source.size);
@@ -224,7 +219,7 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     for (const { key, rows } of source.values())
       expect(hashOfRows(sha256, await rowsIn(key)), key).toBe(hashOfRows(sha256, rows));
     await reading.close();
-    const third = await migrate().ended;
+    const third = await moved();
     const all = { done: true, filled: 0, same: source.size, other: 0 };
     expect(third.lines.at(-1)).toMatchObject({ ...all, shared: { filled: 0, same: 4, other: 0 } });
     // The source is what it was.
@@ -260,7 +255,7 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     expect(await shared.cursor("irc", "default", "two")).toBe("5");
     await shared.store([{ kind: "access", name: "zoe", body: "{}" }]);
     await reading.close();
-    const { code, err, lines } = await migrate().ended;
+    const { code, err, lines } = await moved();
     expect(code).toBe(1);
     expect(err).toContain("what nodes share could not be moved as a whole");
     expect(lines.filter(({ shared: of }) => of === "access")).toMatchObject([{ result: "other" }]);
@@ -314,7 +309,7 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
   test("what a node has stepped is named and left as it is", async () => {
     const stepped = hashOfRows(sha256, await rowsIn(keyOf("room-7")));
     await node?.close();
-    const { code, err, lines } = await migrate().ended;
+    const { code, err, lines } = await moved();
     expect(code).toBe(1);
     expect(err).toContain("2 conversations could not be moved");
     const others = lines.flatMap(({ key, result }) =>

@@ -70,7 +70,7 @@ exec ${binary} "$@"
 `,
       { mode: 0o755 },
     );
-    const server = await startRestate(undefined, ["--ingress-port", "0", "--cache", cache]);
+    const server = await startRestate({ more: ["--ingress-port", "0", "--cache", cache] });
     try {
       expect(new URL(server.ingress).port).not.toBe(readFileSync(taken, "utf8"));
       expect(await healthOf(`${server.ingress}/restate/health`)).toBe(true);

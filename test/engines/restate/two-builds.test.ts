@@ -8,6 +8,7 @@ import { builtFile } from "../../support/built/files.ts";
 import { buildNewer, type NewerBuild } from "../../support/restate/newer-build.ts";
 import { NodesWorld } from "../../support/restate/nodes-world.ts";
 import { haveRestate } from "../../support/restate/server.ts";
+import { rounds } from "../../support/rounds.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
@@ -37,23 +38,25 @@ describe.skipIf(!haveRestate)("two versions", () => {
 
   test("records go from one to the other and back, while both run and while one does", async () => {
     console.log(`two builds seed ${seed}`);
-    await world.traffic(30);
+    // Of six rooms.
+    const [both, one] = [rounds(12, 30), rounds(6, 12)];
+    await world.traffic(both);
     await world.kill(1);
-    await world.traffic(12);
+    await world.traffic(one);
     await world.quiet();
     expect(await versions()).toEqual(new Set([machineVersion]));
     await world.start(1);
-    await world.traffic(30);
+    await world.traffic(both);
     await world.kill(0);
-    await world.traffic(12);
+    await world.traffic(one);
     await world.quiet();
     expect(await versions()).toEqual(new Set([newer.machineVersion]));
     // Also where the older one has registered the address last.
     await expect.poll(later, { timeout: 90_000, interval: 250 }).toBe(true);
     await world.start(0);
-    await world.traffic(30);
+    await world.traffic(both);
     await world.stop(1);
-    await world.traffic(12);
+    await world.traffic(one);
     await world.quiet();
     expect(await versions()).toEqual(new Set([machineVersion]));
     expect(await world.broken(), `seed ${seed}, log: ${world.logged.join("\n")}`).toEqual([]);

@@ -2,22 +2,21 @@
  * Daemons as processes of their own, with one address, on one Restate. Their agent says here that a turn begins,
  * and what they send comes here. A node can be killed and stopped in order.
  */
-import { type ChildProcess, execFile } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import type { KeptRow } from "../../../src/domain/ports/index.ts";
 import { conversationService } from "../../../src/engines/restate/wire.ts";
-import { builtMain } from "../built/files.ts";
+import { runCommand } from "../built/command.ts";
 import { freePort } from "../free-port.ts";
 import { type Balancer, openBalancer } from "./balancer.ts";
 import { isRunning, startProcess } from "./daemon-process.ts";
-import { type RestateServer, startRestate } from "./server.ts";
+import { type RestateServer, spread, startRestate } from "./server.ts";
 
 export interface Node {
   readonly folder: string;
@@ -100,7 +99,7 @@ export class DaemonNodes {
       nodes.push({ folder: join(folder, String(place)), api, port, process: null });
     }
     const [restate, balancer] = await Promise.all([
-      startRestate(),
+      startRestate(spread),
       openBalancer(nodes.map(({ port }) => port)),
     ]);
     const world = new DaemonNodes(folder, nodes, restate, balancer);
@@ -136,15 +135,18 @@ export class DaemonNodes {
     writeFileSync(join(folder, "earshot.json5"), JSON.stringify(whole), { mode: 0o600 });
   }
 
-  /** Ends all nodes and starts them with these sections besides. */
-  async configure(config: Record<string, unknown>): Promise<void> {
+  /** Ends all nodes and starts these of them with further sections. @default all */
+  async configure(
+    config: Record<string, unknown>,
+    nodes: readonly Node[] = this.nodes,
+  ): Promise<void> {
     await Promise.all(this.nodes.map((node) => this.end(node, "SIGTERM")));
-    for (const { folder } of this.nodes) {
+    for (const { folder } of nodes) {
       const path = join(folder, "earshot.json5");
       const whole = { ...JSON.parse(readFileSync(path, "utf8")), ...config };
       writeFileSync(path, JSON.stringify(whole), { mode: 0o600 });
     }
-    await Promise.all(this.nodes.map((node) => this.start(node)));
+    await Promise.all(nodes.map((node) => this.start(node)));
   }
 
   /** Says something to the agent in a group, at a node; resolves when it is decided. */
@@ -182,9 +184,10 @@ export class DaemonNodes {
 
   /** What a command of `earshot` prints for a node. */
   async command({ folder }: Node, ...words: readonly string[]): Promise<string> {
-    const env = { PATH: process.env.PATH, HOME: folder, NO_COLOR: "1" };
-    const args = [builtMain, ...words, "--state-dir", folder];
-    return (await promisify(execFile)(process.execPath, args, { env })).stdout;
+    const env = { HOME: folder, NO_COLOR: "1" };
+    const { code, out, err } = await runCommand([...words, "--state-dir", folder], { env });
+    if (code !== 0) throw new Error(`${words.join(" ")}: ${code} ${err}`);
+    return out;
   }
 
   /** Ends a node; resolves when it has ended. */

@@ -2,12 +2,11 @@
  * Daemons as processes of their own, with one address, on one Restate and one IRC account: a person asks in rooms,
  * another one hears what the bot says there. A node can be killed, stopped in order and frozen.
  */
-import { type ChildProcess, execFile } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { decodeEvent } from "../../../src/actors/protocol/event-codec.ts";
 import { sourceOf, withoutFormatting } from "../../../src/adapters/channels/irc/wire.ts";
 import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
@@ -18,18 +17,20 @@ import { conversationService } from "../../../src/engines/restate/wire.ts";
 import { violations } from "../../crash/check.ts";
 import { crashConfig } from "../../crash/protocol.ts";
 import type { Received } from "../../crash/world.ts";
-import { builtMain } from "../built/files.ts";
+import { runCommand } from "../built/command.ts";
 import { freePort } from "../free-port.ts";
 import { type Ircd, startInspircd } from "../irc/ircd.ts";
 import { IrcPerson } from "../irc/person.ts";
 import { type Balancer, openBalancer } from "./balancer.ts";
 import { isRunning, startProcess } from "./daemon-process.ts";
-import { type RestateServer, startRestate } from "./server.ts";
+import { type RestateServer, spread, startRestate } from "./server.ts";
 
 export const rooms = ["#tea0", "#tea1", "#tea2"] as const;
 /** The account is there, too. Nobody asks in it, and what is said while nobody is connected cannot be read back. */
 export const forgetful = "#cellar";
 const nick = "scout";
+/** Each look asks every node; leases take ten seconds to lapse. */
+const lookMs = 100;
 const agent = `
 export default async function* (turn) {
   yield { type: "text", text: "re " + turn.said.match(/q[0-9]+/g).join(" ") };
@@ -99,7 +100,7 @@ export class IrcNodes {
     }
     await ann.join(forgetful);
     const [restate, balancer] = await Promise.all([
-      startRestate(),
+      startRestate(spread),
       openBalancer(nodes.map(({ port }) => port)),
     ]);
     const people = [ann, bob] as const;
@@ -173,15 +174,11 @@ export class IrcNodes {
 
   /** What a command prints on the machine of a node. */
   async run(node: Node, command: string, ...args: readonly string[]): Promise<string> {
-    const own = ["--state-dir", node.folder, ...args];
-    const env = { PATH: process.env.PATH, HOME: node.folder };
-    const options = { cwd: node.folder, env };
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [builtMain, command, ...own],
-      options,
-    );
-    return stdout;
+    const env = { HOME: node.folder };
+    const all = [command, "--state-dir", node.folder, ...args];
+    const { code, out, err } = await runCommand(all, { env });
+    if (code !== 0) throw new Error(`${command}: ${code} ${out} ${err}`);
+    return out;
   }
 
   /** Of `/readyz`. */
@@ -190,13 +187,13 @@ export class IrcNodes {
   }
 
   /** The node that has the connection, once one of these has it and it is live. */
-  async holder(among = this.nodes): Promise<Node> {
+  async holder(among: readonly Node[] = this.nodes): Promise<Node> {
     for (;;) {
       for (const node of among.filter(isRunning)) {
         const shown = await this.shown(node).catch(() => null);
         if (shown?.state === "live") return node;
       }
-      await new Promise((next) => setTimeout(next, 25));
+      await new Promise((next) => setTimeout(next, lookMs));
     }
   }
 
@@ -206,7 +203,7 @@ export class IrcNodes {
       const shown = await this.shown(node);
       if (shown.holder?.node.endsWith(holder.name) && shown.detail?.endsWith("has it"))
         return shown;
-      await new Promise((next) => setTimeout(next, 25));
+      await new Promise((next) => setTimeout(next, lookMs));
     }
   }
 
@@ -249,9 +246,11 @@ export class IrcNodes {
     while (missing().length > 0) {
       if (performance.now() > until)
         throw new Error(`not answered: ${missing().join(" ")}\n${this.logged}`);
-      await new Promise((next) => setTimeout(next, 50));
+      await new Promise((next) => setTimeout(next, lookMs));
     }
   }
+
+  running = (): readonly Node[] => this.nodes.filter(isRunning);
 
   signal({ process: child }: Node, name: NodeJS.Signals): void {
     child?.kill(name);

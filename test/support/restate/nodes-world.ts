@@ -16,7 +16,7 @@ import { childFlags } from "../child-flags.ts";
 import { freePort } from "../free-port.ts";
 import { type Balancer, openBalancer } from "./balancer.ts";
 import { compared, quarantinedIn } from "./mirrored-rows.ts";
-import { type RestateServer, startRestate } from "./server.ts";
+import { type RestateServer, spread, startRestate } from "./server.ts";
 
 const rooms = 6;
 /** What is stuck for longer than this is left to the judge. */
@@ -51,6 +51,8 @@ export class NodesWorld {
   readonly #random: () => number;
   readonly #folder = mkdtempSync(join(tmpdir(), "earshot-nodes-"));
   readonly #nodes: Node[];
+  /** Of the nodes, as the balancer has them. */
+  readonly #ports: number[];
   readonly #balancer: Balancer;
   #server: RestateServer;
   /** By room, what was not acknowledged, oldest first: of these only the first is under way. */
@@ -60,13 +62,14 @@ export class NodesWorld {
     programs: readonly Program[],
     random: () => number,
     server: RestateServer,
-    nodes: Node[],
+    ports: number[],
     balancer: Balancer,
   ) {
     this.#programs = programs;
     this.#random = random;
     this.#server = server;
-    this.#nodes = nodes;
+    this.#ports = ports;
+    this.#nodes = ports.map((port) => ({ port, process: null }));
     this.#balancer = balancer;
   }
 
@@ -76,13 +79,21 @@ export class NodesWorld {
     random: () => number,
     ...programs: readonly Program[]
   ): Promise<NodesWorld> {
-    const nodes: Node[] = [];
-    for (let node = 0; node < count; node += 1)
-      nodes.push({ port: await freePort(), process: null });
-    const balancer = await openBalancer(nodes.map(({ port }) => port));
-    const world = new NodesWorld(programs, random, await startRestate(), nodes, balancer);
-    await Promise.all(nodes.map((_, node) => world.start(node)));
+    const ports: number[] = [];
+    while (ports.length < count) ports.push(await freePort());
+    const balancer = await openBalancer(ports);
+    const world = new NodesWorld(programs, random, await startRestate(spread), ports, balancer);
+    await Promise.all(ports.map((_, node) => world.start(node)));
     return world;
+  }
+
+  /** Starts one node more; resolves to its number. */
+  async add(): Promise<number> {
+    const port = await freePort();
+    this.#ports.push(port);
+    this.#nodes.push({ port, process: null });
+    await this.start(this.#nodes.length - 1);
+    return this.#nodes.length - 1;
   }
 
   /** Starts a node that does not run; resolves when it is ready. */
@@ -195,10 +206,8 @@ export class NodesWorld {
     process.kill(pid, "SIGKILL");
     await ended;
     this.kills += 1;
-    this.#server = await startRestate(data, [
-      ...["--ingress-port", new URL(ingress).port],
-      ...["--admin-port", new URL(admin).port],
-    ]);
+    const more = ["--ingress-port", new URL(ingress).port, "--admin-port", new URL(admin).port];
+    this.#server = await startRestate({ ...spread, data, more });
   }
 
   /** Base URL of the server's ingress. */

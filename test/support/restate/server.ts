@@ -51,20 +51,32 @@ export interface RestateServer extends z.infer<typeof readySchema> {
   readonly ended: Promise<string>;
 }
 
-/**
- * Runs the script, on ports that stay its own while it is dead. `data`: the folder of an earlier server.
- * @default a new one
- */
-export async function startRestate(
+export interface StartOptions {
+  /** The folder of an earlier server. @default a new one */
+  readonly data?: string;
+  /** Further arguments of the script. */
+  readonly more?: readonly string[];
+  /**
+   * Of a new server, 24 by its own default. Each has a thread that wakes up the others, and connections of its own
+   * to nodes: with as many nodes as partitions some get no conversation. @default 2
+   */
+  readonly partitions?: number;
+}
+
+/** For nodes between which conversations are to be spread. */
+export const spread: StartOptions = { partitions: 4 };
+
+/** Runs the script, on ports that stay its own while it is dead. */
+export async function startRestate({
   data = mkdtempSync(join(tmpdir(), "earshot-restate-")),
-  more: readonly string[] = [],
-): Promise<RestateServer> {
+  more = [],
+  partitions = 2,
+}: StartOptions = {}): Promise<RestateServer> {
   const [ingress, admin] = [await freePort(), await freePort()];
   const ports = ["--ingress-port", String(ingress), "--admin-port", String(admin)];
   const child = spawn(process.execPath, [script, "--json", ...ports, "--data", data, ...more], {
     stdio: ["ignore", "pipe", "pipe"],
-    // Of its 24 by default each has a thread that wakes up the others.
-    env: { RESTATE_DEFAULT_NUM_PARTITIONS: "4", ...process.env },
+    env: { RESTATE_DEFAULT_NUM_PARTITIONS: String(partitions), ...process.env },
   });
   let said = "";
   child.stderr.on("data", (part) => {
