@@ -10,12 +10,10 @@ import { chance } from "../../crash/world.ts";
 import { runCommand } from "../../support/built/command.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { soon } from "../../support/daemon/inspect-socket.ts";
-import { createLiveDaemon, type LiveDaemon } from "../../support/daemon/live-daemon.ts";
-import { freePort } from "../../support/free-port.ts";
-import { type Balancer, openBalancer } from "../../support/restate/balancer.ts";
+import type { LiveDaemon } from "../../support/daemon/live-daemon.ts";
 import { type DaemonProcess, startProcess } from "../../support/restate/daemon-process.ts";
 import { IngressProxy } from "../../support/restate/ingress-proxy.ts";
-import { haveRestate, type RestateServer, startRestate } from "../../support/restate/server.ts";
+import { haveRestate } from "../../support/restate/server.ts";
 import { createTwoDaemons, type TwoDaemons } from "../../support/restate/two-daemons.ts";
 import { rounds } from "../../support/rounds.ts";
 
@@ -56,6 +54,9 @@ const configIn = (folder: string) => {
 describe.skipIf(!haveRestate)("at the terminal of a node that has no conversation", () => {
   let all: TwoDaemons;
   let proxy: IngressProxy;
+  /** A process that goes on in the place of the other node. */
+  const back: DaemonProcess = { folder: newFolder(), process: null };
+  const world = { logged: "" };
   beforeAll(async () => {
     const stream = { mode: "draft" };
     all = await createTwoDaemons({
@@ -70,6 +71,7 @@ describe.skipIf(!haveRestate)("at the terminal of a node that has no conversatio
     await all.front.start();
   }, 120_000);
   afterAll(async () => {
+    back.process?.kill("SIGKILL");
     await all?.close();
     await proxy?.close();
   });
@@ -156,43 +158,20 @@ describe.skipIf(!haveRestate)("at the terminal of a node that has no conversatio
     front.detach();
     await bare.close();
   });
-});
 
-describe.skipIf(!haveRestate)("while the node that answers is killed at any moment", () => {
-  let restate: RestateServer;
-  let balancer: Balancer;
-  let front: LiveDaemon;
-  const back: DaemonProcess = { folder: newFolder(), process: null };
-  const world = { logged: "" };
-
-  beforeAll(async () => {
-    restate = await startRestate();
-    const port = await freePort();
-    balancer = await openBalancer([port]);
-    const { ingress, admin } = restate;
-    const nodes = `http://127.0.0.1:${balancer.port}`;
-    const engine = { kind: "restate", ingress, admin, nodes };
-    const config = { ...configIn(newFolder()), channels: { webhook: {} } };
-    const own = { ...config, server: { port: 0 }, engine: { ...engine, port } };
-    writeFileSync(join(back.folder, "earshot.json5"), JSON.stringify(own), { mode: 0o600 });
-    front = await createLiveDaemon({
-      pagesDir: "",
-      config: { ...config, engine: { ...engine, port: 0 } },
-    });
-    await startProcess(back, world);
-    await front.start();
-  }, 120_000);
-  afterAll(async () => {
-    await front?.close();
-    back.process?.kill("SIGKILL");
-    await balancer?.close();
-    await restate?.stop();
-  });
-
-  test("each answer appears once", async () => {
+  test("while the node that answers is killed at any moment each answer appears once", async () => {
     console.log(`terminals seed ${seed}`);
+    await all.back.stop();
+    const own = {
+      ...configIn(newFolder()),
+      channels: { webhook: {} },
+      server: { port: 0 },
+      engine: all.engineOfBack,
+    };
+    writeFileSync(join(back.folder, "earshot.json5"), JSON.stringify(own), { mode: 0o600 });
+    await startProcess(back, world);
     const random = chance(seed);
-    const shown = consoleOf(front);
+    const shown = consoleOf(all.front);
     const said: string[] = [];
     for (let round = 0; round < rounds(2, 6); round += 1) {
       said.push(`line ${round}`);

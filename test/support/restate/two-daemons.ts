@@ -12,6 +12,8 @@ export interface TwoDaemons {
   readonly front: LiveDaemon;
   readonly back: LiveDaemon;
   readonly restate: RestateServer;
+  /** The section of the second one's config, for a process that goes on in its place once it has ended. */
+  readonly engineOfBack: Readonly<Record<string, unknown>>;
   /** Makes another daemon, that has no conversations either. `mirror`: it keeps a copy of them. @default true */
   another(mirror?: boolean): Promise<LiveDaemon>;
   close(): Promise<void>;
@@ -49,6 +51,7 @@ export async function createTwoDaemons(options: TwoDaemonsOptions): Promise<TwoD
     front,
     back,
     restate,
+    engineOfBack: { kind: "restate", ingress: restate.ingress, admin, port, nodes },
     another: (mirror) => make(0, mirror),
     async close() {
       // The first has the conversations, and makes the calls of the others.
