@@ -20,7 +20,7 @@ import type { HostResult } from "../protocol/host-protocol.ts";
 import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
 import { currentThread } from "../protocol/thread-state.ts";
 import { eventLoop } from "../util/scheduling.ts";
-import { collectStartGarbage } from "../util/start-garbage.ts";
+import { afterStart } from "../util/start-garbage.ts";
 import { createConversation } from "./conversation-actor.ts";
 import { type ConversationFactory, createHostCore, reasonOf } from "./conversation-host.ts";
 import { settingsFor } from "./conversation-settings.ts";
@@ -115,7 +115,7 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     inspect: (order) => core.inspect(order),
     uninspect: (reader) => core.uninspect(reader),
     ping: () => heartbeat.beat(),
-    rest: collectStartGarbage,
+    rest: afterStart(),
     run: async (jobs) => {
       const runner = await loadRunner();
       return jobs.map((job) => {

@@ -3,7 +3,7 @@
  * and sends finish; the second ends the process immediately, which loses nothing acknowledged.
  */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { collectStartGarbage } from "../../../actors/util/start-garbage.ts";
+import { afterStart } from "../../../actors/util/start-garbage.ts";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { LogLevel } from "../../../domain/ports/index.ts";
 import type { Daemon, DaemonOptions } from "../../daemon.ts";
@@ -120,7 +120,7 @@ async function start(options: StartOptions): Promise<void> {
       },
     });
     releaseYoungSpace();
-    setTimeout(collectStartGarbage, restMs).unref();
+    setTimeout(afterStart(), restMs).unref();
     if (asked) return await daemon.stop().finally(exitSoon);
   } catch (error) {
     unlisten();
