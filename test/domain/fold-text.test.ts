@@ -30,8 +30,9 @@ describe("fold", () => {
     const changed: string[] = [];
     for (let code = 0; code < 0x110000; code += 1) {
       if (code >= 0xd800 && code <= 0xdfff) continue;
-      const folded = fold(String.fromCodePoint(code));
-      if (fold(folded) !== folded) changed.push(code.toString(16));
+      const sign = String.fromCodePoint(code);
+      const folded = fold(sign);
+      if (folded !== sign && fold(folded) !== folded) changed.push(code.toString(16));
     }
     expect(changed).toEqual([]);
   });

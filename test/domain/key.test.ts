@@ -212,9 +212,10 @@ describe("hashes", () => {
     expect(hash52(text)).toBe(hash);
   });
 
-  test("hash52 keeps a million near neighbours apart", () => {
+  const names = rounds(40_000, 200_000);
+  test(`hash52 keeps ${5 * names} near neighbours apart`, () => {
     const seen = new Set<number>();
-    for (let n = 0; n < 200_000; n += 1)
+    for (let n = 0; n < names; n += 1)
       for (const text of [
         `${n}`,
         `${n}:a`,
@@ -223,7 +224,7 @@ describe("hashes", () => {
         `\u0000${n}`,
       ])
         seen.add(hash52(text));
-    expect(seen.size).toBe(1_000_000);
+    expect(seen.size).toBe(5 * names);
   });
 
   test("every bit of hash52 depends on every unit", () => {

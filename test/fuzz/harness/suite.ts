@@ -8,7 +8,7 @@ import { anyDraw } from "./mutate.ts";
 import type { Target } from "./target.ts";
 
 /** Declares the tests of targets. `few` and `all` are how many random inputs each reads. */
-export function fuzzed(targets: readonly Target[], few = 60, all = 2_000): void {
+export function fuzzed(targets: readonly Target[], few = 40, all = 2_000): void {
   for (const target of targets) {
     test(`${target.name}: ${target.claim}; its good inputs and earlier finds`, async () => {
       for (const seed of target.seeds) expect(await goodProblem(target, seed)).toBeNull();

@@ -9,6 +9,7 @@ import {
   createChunker,
 } from "../../../src/machines/output/chunker.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 
 /** Feeds a text in pieces of the given sizes (the last one repeated). */
 function chunk(text: string, options: ChunkerOptions, sizes: readonly number[] = []): Block[] {
@@ -384,7 +385,7 @@ describe("the ends of an answer", () => {
 });
 
 describe("hostile texts", () => {
-  const size = 12_000;
+  const size = rounds(6_000, 12_000);
   const hostile: Record<string, (length: number) => string> = {
     backticks: (length) => "`".repeat(length),
     "fences on every line": (length) => "```\n".repeat(length / 4),
