@@ -342,7 +342,8 @@ async function appliedEvents(
     step === undefined || context === null ? null : planStep(step, context);
   const pushedOut = byEvent(result.forgotten);
   const applied: Applied[] = [];
-  for (const [index, { seq, conv, key, event }] of entries.entries()) {
+  for (let index = 0; index < entries.length; index += 1) {
+    const { seq, conv, key, event } = entries[index] as HostEntry;
     const code = result.codes[index] ?? 0;
     const step = steps.get(seq);
     steps.delete(seq);

@@ -15,6 +15,8 @@ import { isSequential, type ResolvedRoute } from "../../machines/routing/routing
 /** What one agent learns about the others. */
 export type Share = Pick<MessageReceived, "namesOnly" | "relay">;
 
+const none: readonly Share[] = [];
+
 /** The agents of these routes, by name. */
 export function calledBy(
   config: EarshotConfig,
@@ -24,7 +26,7 @@ export function calledBy(
 }
 
 /**
- * The share of each route, in order. `text` is what is left for the agents after commands are taken
+ * The share of each route, in order; none where one agent hears it. `text` is what is left for the agents after commands are taken
  * out; `identity` is the same for every delivery of the message.
  */
 export function sharesOf(
@@ -34,7 +36,7 @@ export function sharesOf(
   routes: readonly ResolvedRoute[],
   { config }: { readonly config: EarshotConfig },
 ): readonly Share[] {
-  if (routes.length < 2) return routes.map(() => ({}));
+  if (routes.length < 2) return none;
   const agents = calledBy(config, routes);
   const called = narrowTo(text, message, agents);
   const answering = called ?? routes.map((_, place) => place);

@@ -77,16 +77,17 @@ function withoutCall(message: Inbound, units: number): Inbound {
 
 /**
  * What the conversation of an agent gets when a message asks for a skill that it has, or is for its
- * running turn. A message with a command of an agent mentions that agent, in every room.
+ * running turn; null: nothing of its own. A message with a command of an agent mentions that agent, in every
+ * room.
  */
 export function forAgent(
   message: Inbound,
   { skill, steers }: Orders,
   route: { readonly agentId: string } | undefined,
   { extensions: extras }: Pick<CommandIntake, "extensions">,
-): { readonly skill?: string; readonly steer?: true; readonly message?: Inbound } {
+): { readonly skill?: string; readonly steer?: true; readonly message?: Inbound } | null {
   const has = extras.some(({ name, agentId }) => name === skill && agentId === route?.agentId);
-  if (steers !== true && (skill === null || !has)) return {};
+  if (steers !== true && (skill === null || !has)) return null;
   const mentions = [...message.mentions, { id: message.account, isSelf: true }];
   const called = { ...message, mentions };
   return skill === null ? { steer: true, message: called } : { skill, message: called };

@@ -21,7 +21,7 @@ import { type ChannelEvent, noConversation, placeOf } from "../../domain/ports/i
 import type { KnownPeople } from "../../machines/access/access-entries.ts";
 import type { ExtraCommand } from "../../machines/commands/extension-commands.ts";
 import { noOrders } from "../../machines/commands/parse-command.ts";
-import type { ConversationEvent } from "../../machines/events/events.ts";
+import type { ConversationEvent, MessageReceived } from "../../machines/events/events.ts";
 import { type AccessRequest, decideIntake, type Intake } from "../../machines/routing/intake.ts";
 import type { ResolvedRoute } from "../../machines/routing/routing.ts";
 import { conversationOf, type NewEvent, newEvent } from "../protocol/event-codec.ts";
@@ -93,6 +93,9 @@ export function prepare(
   return admission.decision === null ? prepareOther(intake.event, intake, context) : null;
 }
 
+/** Filled field by field, in the order in which it is stored. */
+type Making = { -readonly [Field in keyof MessageReceived]: MessageReceived[Field] };
+
 function prepareMessage(message: Inbound, intake: Intake, context: PrepareContext): Prepared {
   const { admission, routes, request } = intake;
   const identity = messageIdentity(message);
@@ -104,7 +107,7 @@ function prepareMessage(message: Inbound, intake: Intake, context: PrepareContex
   const { explanation } = admission;
   const common = { message, dedupeId: identity, explanation, before, request, routes };
   const isWhole = orders.text === message.text;
-  const levels = Object.keys(orders.levels).length === 0 ? {} : { levels: orders.levels };
+  const hasLevels = Object.keys(orders.levels).length > 0;
   // Stored rows of messages are recognised by their beginning: `type` comes first.
   const type = "message.received";
   const at = context.now;
@@ -117,31 +120,30 @@ function prepareMessage(message: Inbound, intake: Intake, context: PrepareContex
     const code = encodeVerdict(ended);
     const nowhere = { conv: noConversation, key: "" };
     const why = admission.decision === null ? {} : { admission: explanation };
+    const levels = hasLevels ? { levels: orders.levels } : {};
     const received = { type, at, seq: 0, message, authority, ...levels, ...why } as const;
     const event = newEvent(nowhere, context.cfg, received, { code, ...named });
     return { events: [event], ended, keys: [null], ...common };
   }
   const membership = message.chat.kind === "direct" ? null : context.membership(routeOf(message));
-  const whole = {
+  const whole: Making = {
     type,
     at,
     seq: 0,
     message: isWhole ? message : { ...message, text: orders.text },
     authority,
-    ...levels,
-    ...(isWhole ? {} : { said: message.text }),
-    ...(membership === null ? {} : { membership }),
-  } as const;
+  };
+  if (hasLevels) whole.levels = orders.levels;
+  if (!isWhole) whole.said = message.text;
+  if (membership !== null) whole.membership = membership;
   const keys = routes.map(({ sessionKey }) => sessionKey);
   const shares = sharesOf(message, orders.text, identity, routes, context);
-  const events = keys.map((key, place) =>
-    newEvent(
-      conversationOf(key),
-      context.cfg,
-      { ...whole, ...shares[place], ...forAgent(whole.message, orders, routes[place], context) },
-      named,
-    ),
-  );
+  const events = keys.map((key, place) => {
+    const share = shares[place] ?? null;
+    const own = forAgent(whole.message, orders, routes[place], context);
+    const received = share === null && own === null ? whole : { ...whole, ...share, ...own };
+    return newEvent(conversationOf(key), context.cfg, received, named);
+  });
   return { events, ended: null, keys, ...common };
 }
 

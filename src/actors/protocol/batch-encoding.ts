@@ -22,27 +22,39 @@ export interface WireBatch extends Omit<HostBatch, "entries"> {
   readonly activations: readonly (readonly [number, NonNullable<HostEntry["activation"]>])[];
 }
 
-type Row = [conv: number, seq: number, cfg: number, key: string, event: HostEntry["event"]];
+/** What belongs to an event beside its row, one after the other. */
+type Heads = (number | string)[];
+const headLength = 4;
 
 /** Packs a batch for another thread. */
 export function packBatch({ entries, ...rest }: HostBatch): WireBatch {
   const activations: [number, NonNullable<HostEntry["activation"]>][] = [];
-  let rows = "";
-  for (const [index, { conv, seq, cfg, key, event, body, activation }] of entries.entries()) {
+  const heads: Heads = [];
+  const events: string[] = [];
+  entries.forEach(({ conv, seq, cfg, key, event, body, activation }, index) => {
     if (activation !== undefined) activations.push([index, activation]);
-    const text = body ?? JSON.stringify(event);
-    rows += `${index === 0 ? "" : ","}[${conv},${seq},${cfg},${JSON.stringify(key)},${text}]`;
-  }
-  return { ...rest, rows: `[${rows}]`, activations };
+    heads.push(conv, seq, cfg, key);
+    events.push(body ?? JSON.stringify(event));
+  });
+  return { ...rest, rows: `[${JSON.stringify(heads)},[${events.join(",")}]]`, activations };
 }
 
 /** Restores the batch, its events numbered. */
 export function unpackBatch({ rows, activations, ...rest }: WireBatch): HostBatch {
   const brought = new Map(activations);
-  const entries = (JSON.parse(rows) as Row[]).map(([conv, seq, cfg, key, event], index) => {
+  const [heads, events] = JSON.parse(rows) as [Heads, HostEntry["event"][]];
+  const entries = events.map((event, index) => {
+    const at = index * headLength;
+    const seq = heads[at + 1] as number;
+    if ("seq" in event) (event as { seq: number }).seq = seq;
+    const entry: HostEntry = {
+      conv: heads[at] as number,
+      key: heads[at + 3] as string,
+      seq,
+      cfg: heads[at + 2] as number,
+      event,
+    };
     const activation = brought.get(index);
-    const numbered = "seq" in event ? Object.assign(event, { seq }) : event;
-    const entry: HostEntry = { conv, key, seq, cfg, event: numbered };
     return activation === undefined ? entry : { ...entry, activation };
   });
   return { ...rest, entries };

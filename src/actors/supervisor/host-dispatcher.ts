@@ -244,15 +244,19 @@ export class HostDispatcher {
     this.#building = true;
     const link = this.#link;
     try {
+      const wanted = [...missing.values()];
       const loaded = await Promise.all(
-        [...missing.values()].map(async ({ conv, key, seq }) => {
-          const rebuild = this.#unreadable.has(conv);
-          return [conv, await this.#ports.load(conv, key, seq, rebuild)] as const;
-        }),
+        wanted.map(({ conv, key, seq }) =>
+          this.#ports.load(conv, key, seq, this.#unreadable.has(conv)),
+        ),
       );
+      const activations = new Map<number, Activation>();
+      wanted.forEach(({ conv }, index) => {
+        activations.set(conv, loaded[index] as Activation);
+      });
       this.#building = false;
       this.#loadProblem = null;
-      if (this.#link === link && link !== null) this.#send(sent, new Map(loaded));
+      if (this.#link === link && link !== null) this.#send(sent, activations);
       else this.#return(sent);
       this.pump();
     } catch (error) {

@@ -63,19 +63,21 @@ export function decideIntake(
   const event = redactClaimCodes(given);
   const plain = { event, admission, sibling: null, request: null, routes: [], history: [] };
   if (admission.decision === "own") return plain;
-  const decided = { ...plain, routes: resolveRoute(config, routableOf(event)) };
+  const routes = resolveRoute(config, routableOf(event));
   if (event.type === "history")
-    return { ...decided, history: admitHistory(event.history, config, context) };
-  if (event.type !== "message" || given.type !== "message") return decided;
+    return { ...plain, routes, history: admitHistory(event.history, config, context) };
+  if (event.type !== "message" || given.type !== "message") return { ...plain, routes };
   const { author } = event.message;
   if (author.isHost === true || context.isOurs?.(author.id) === true) {
     const isHeard = context.local || hearsPlace(config, event.message);
-    return { ...decided, sibling: isHeard ? "heard" : "unheard" };
+    return { ...plain, routes, sibling: isHeard ? "heard" : "unheard" };
   }
   const request = accessRequestOf(given.message, admission, config, context);
-  if (request?.kind !== "claim") return { ...decided, request };
+  // Every line comes here: this is one object where a spread would be two.
+  if (request?.kind !== "claim")
+    return { event, admission, sibling: null, request, routes, history: plain.history };
   const claim = { type: "message", message: redactClaimCode(event.message) } as const;
-  return { ...decided, request, event: claim, admission: unclaimed };
+  return { ...plain, routes, request, event: claim, admission: unclaimed };
 }
 
 /**
