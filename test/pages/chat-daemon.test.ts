@@ -12,6 +12,7 @@ import { violations } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
 import { createPagesRig, lostDaemon, soon } from "../support/pages/pages-daemon.ts";
 import { samplePicture } from "../support/pages/sample-picture.ts";
+import { rounds } from "../support/rounds.ts";
 
 describe.skipIf(!haveChromium)("the Chat page on a real daemon", () => {
   const rig = createPagesRig({ kept: true });
@@ -125,6 +126,7 @@ async function chipOf(chip: ReturnType<Page["locator"]>): Promise<string> {
 }
 
 const send = (input: object) => ({ tool: "channel_send", input });
+const widths = [390, 1_280] as const;
 const long = "A label that is as long as a label may be, for a narrow window";
 const runs = [
   {
@@ -153,45 +155,53 @@ describe.skipIf(!haveChromium)("what an agent sends besides text", () => {
     await daemon.start();
   });
 
-  test.each([1_280, 390])("is shown, saved and pressed, %d wide", async (width) => {
-    const page = await rig.open(daemon.address("/chat"), { width });
-    await page.getByText("Live", { exact: true }).waitFor();
-    const pane = page.getByRole("button", { name: "Direct chat", exact: true });
-    if (await pane.isVisible()) await pane.click();
-    await page.getByLabel("Message to Scout").fill("show me");
-    await page.getByLabel("Message to Scout").press("Enter");
-    await page.getByText("Press one.").waitFor();
-    const answers = page.locator(".direct .bubble.it");
-    await soon(() => answers.allInnerTexts()).toEqual([
-      "our best month",
-      "What next?",
-      "Press one.",
-    ]);
-    const picture = page.locator(".direct").getByRole("img", { name: "chart.png" });
-    await picture.scrollIntoViewIfNeeded();
-    await soon(() =>
-      picture.evaluate((one) => (one as unknown as { naturalWidth: number }).naturalWidth),
-    ).toBe(480);
-    const saved = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Save notes.txt" }).click();
-    expect((await saved).suggestedFilename()).toBe("notes.txt");
+  // On a phone it is harder; the longer runs do all of it at both widths.
+  test.each(widths.slice(0, rounds(1, 2)))(
+    "is shown, saved and pressed, %d wide",
+    async (width) => {
+      const page = await rig.open(daemon.address("/chat"), { width });
+      await page.getByText("Live", { exact: true }).waitFor();
+      const pane = page.getByRole("button", { name: "Direct chat", exact: true });
+      if (await pane.isVisible()) await pane.click();
+      await page.getByLabel("Message to Scout").fill("show me");
+      await page.getByLabel("Message to Scout").press("Enter");
+      await page.getByText("Press one.").waitFor();
+      const answers = page.locator(".direct .bubble.it");
+      await soon(() => answers.allInnerTexts()).toEqual([
+        "our best month",
+        "What next?",
+        "Press one.",
+      ]);
+      const picture = page.locator(".direct").getByRole("img", { name: "chart.png" });
+      await picture.scrollIntoViewIfNeeded();
+      await soon(() =>
+        picture.evaluate((one) => (one as unknown as { naturalWidth: number }).naturalWidth),
+      ).toBe(480);
+      const saved = page.waitForEvent("download");
+      await page.getByRole("button", { name: "Save notes.txt" }).click();
+      expect((await saved).suggestedFilename()).toBe("notes.txt");
 
-    const question = page.getByRole("group", { name: "Options" });
-    expect(await question.getByRole("button").allInnerTexts()).toEqual(["Again", "Enough", long]);
-    expect(await violations(page, "everything")).toEqual([]);
-    const { EARSHOT_SHOTS: shots } = process.env;
-    if (shots !== undefined) await page.screenshot({ path: `${shots}/outgoing-${width}.png` });
-    await question.getByRole("button", { name: "Again" }).dblclick();
-    await page.getByText("Then again.").waitFor();
-    await question.getByRole("button", { name: "Enough" }).press("Enter");
-    await page.getByText("Then enough.").waitFor();
-    expect(await page.locator(".direct .bubble.me").allInnerTexts()).toEqual([
-      "show me",
-      "Again",
-      "Enough",
-    ]);
-    await page.reload();
-    await page.getByText("Then enough.").waitFor({ state: "attached" });
-    expect(await page.locator(".direct .choices button").count()).toBe(3);
-  });
+      const question = page.getByRole("group", { name: "Options" });
+      expect(await question.getByRole("button").allInnerTexts()).toEqual(["Again", "Enough", long]);
+      const { EARSHOT_SHOTS: shots } = process.env;
+      for (const seen of [...widths.filter((one) => one !== width), width]) {
+        await page.setViewportSize({ width: seen, height: 900 });
+        await question.getByRole("button", { name: "Again" }).waitFor();
+        expect(await violations(page, "everything"), `at ${seen} px`).toEqual([]);
+        if (shots !== undefined) await page.screenshot({ path: `${shots}/outgoing-${seen}.png` });
+      }
+      await question.getByRole("button", { name: "Again" }).dblclick();
+      await page.getByText("Then again.").waitFor();
+      await question.getByRole("button", { name: "Enough" }).press("Enter");
+      await page.getByText("Then enough.").waitFor();
+      expect(await page.locator(".direct .bubble.me").allInnerTexts()).toEqual([
+        "show me",
+        "Again",
+        "Enough",
+      ]);
+      await page.reload();
+      await page.getByText("Then enough.").waitFor({ state: "attached" });
+      expect(await page.locator(".direct .choices button").count()).toBe(3);
+    },
+  );
 });

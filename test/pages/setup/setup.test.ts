@@ -61,8 +61,6 @@ describe.skipIf(!haveChromium)("the Setup page", () => {
     await daemon.start();
     const page = await rig.open(daemon.address("/setup"));
     await page.getByText("Live", { exact: true }).waitFor();
-    await look(page, "setup-begin");
-
     await enter(page, "Name", "Scout");
     await enter(page, "Purpose (optional)", "You keep the reading list.");
     await page.getByLabel("OpenAI-compatible server").check();
