@@ -8,14 +8,16 @@ import type { MessagePort } from "node:worker_threads";
 import { type Endpoint, expose, type Remote, wrap } from "comlink";
 import type { Millis } from "../../domain/message.ts";
 import type { AgentDriver, Clock, InspectRequest } from "../../domain/ports/index.ts";
+import type { TurnRunner } from "../agent-run/turn-runner.ts";
 import {
   unpackBatch,
   unpackJob,
+  unstarted,
   type WireBatch,
   type WireJob,
 } from "../protocol/batch-encoding.ts";
 import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
-import { type HostEvents, reporterOf } from "../protocol/host-link.ts";
+import { answeringOnly, type HostEvents, reporterOf } from "../protocol/host-link.ts";
 import type { HostResult } from "../protocol/host-protocol.ts";
 import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
 import { currentThread } from "../protocol/thread-state.ts";
@@ -54,8 +56,8 @@ export interface HostApi {
   ping(): void;
   /** Gives back what the start left behind. */
   rest(): void;
-  /** Why each was not started, or null. */
-  run(jobs: readonly WireJob[]): Promise<(string | null)[]>;
+  /** Called without waiting: a turn that cannot start is reported as failed. */
+  run(jobs: readonly WireJob[]): void;
   abort(turnId: string, reason: string): void;
   steer(turnId: string, text: string): boolean;
   watch(conv: number, on: boolean): void;
@@ -116,22 +118,28 @@ export function runHost(task: HostTask, create: ConversationFactory): Promise<ne
     uninspect: (reader) => core.uninspect(reader),
     ping: () => heartbeat.beat(),
     rest: afterStart(),
-    run: async (jobs) => {
-      const runner = await loadRunner();
-      return jobs.map((job) => {
-        try {
-          runner.run(unpackJob(job));
-          return null;
-        } catch (error) {
-          return reasonOf(error);
-        }
+    run(jobs) {
+      const refuse = ({ order, at }: WireJob, error: unknown) => {
+        report("onLog", "error", "host.call-failed", { what: "run", error: reasonOf(error) });
+        report("onReports", [unstarted(order, at, reasonOf(error))]);
+      };
+      const start = (runner: TurnRunner) => {
+        for (const job of jobs)
+          try {
+            runner.run(unpackJob(job));
+          } catch (error) {
+            refuse(job, error);
+          }
+      };
+      loadRunner().then(start, (error: unknown) => {
+        for (const job of jobs) refuse(job, error);
       });
     },
     abort: (turnId, reason) => void loadRunner().then((runner) => runner.abort(turnId, reason)),
     steer: (turnId, text) => loadRunner.now()?.steer(turnId, text) ?? false,
     watch: (conv, on) => void loadRunner().then((runner) => runner.watch(conv, on)),
   };
-  expose(api, endpoint(task.port));
+  expose(api, answeringOnly(endpoint(task.port)));
   return new Promise<never>(() => undefined);
 }
 

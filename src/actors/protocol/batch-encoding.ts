@@ -8,10 +8,11 @@
  * before lies in shared memory, the rest crosses, and both are parsed when its agent reads them: many
  * never do.
  */
+import type { Millis } from "../../domain/message.ts";
 import type { TranscriptEntry } from "../../domain/ports/index.ts";
 import { type SharedPart, textOf } from "../util/shared-text.ts";
 import type { TurnJob } from "./host-link.ts";
-import type { HostBatch, HostEntry, TurnRequest } from "./host-protocol.ts";
+import type { HostBatch, HostEntry, TurnReport, TurnRequest } from "./host-protocol.ts";
 
 /**
  * A batch with its entries as a text of rows, and its loaded conversations by the index of their
@@ -62,6 +63,8 @@ export function unpackBatch({ rows, activations, ...rest }: WireBatch): HostBatc
 
 /** A turn with its transcript as text. */
 export interface WireJob extends Omit<TurnJob, "order"> {
+  /** When it was handed over. */
+  readonly at: Millis;
   readonly order: Omit<TurnRequest, "transcript">;
   /** Entries without brackets; null: none. */
   readonly settled: SharedPart | null;
@@ -95,15 +98,18 @@ export function sizeOfTexts(entries: readonly TranscriptEntry[]): number {
 }
 
 /** Packs a turn for another thread. */
-export function packJob({ order: { transcript, ...order }, ...rest }: TurnJob): WireJob {
+export function packJob(
+  { order: { transcript, ...order }, ...rest }: TurnJob,
+  at: Millis,
+): WireJob {
   const noted = settled.get(transcript);
   const further = JSON.stringify(noted === undefined ? transcript : transcript.slice(noted.count));
   const first = noted === undefined ? null : { memory: noted.memory, bytes: noted.bytes };
-  return { ...rest, order, settled: first, further };
+  return { ...rest, order, at, settled: first, further };
 }
 
 /** Restores the turn. */
-export function unpackJob({ order, settled: first, further, ...rest }: WireJob): TurnJob {
+export function unpackJob({ order, at: _, settled: first, further, ...rest }: WireJob): TurnJob {
   let parsed: readonly TranscriptEntry[] | null = null;
   return {
     ...rest,
@@ -118,4 +124,14 @@ export function unpackJob({ order, settled: first, further, ...rest }: WireJob):
       },
     },
   };
+}
+
+/** The one report of a turn that its host could not start. */
+export function unstarted(
+  { conv, key, turnId, attempt }: WireJob["order"],
+  at: Millis,
+  message: string,
+): TurnReport {
+  const event = { type: "agent.failed", at, turnId, code: "error", message } as const;
+  return { conv, key, turnId, attempt, n: 0, event };
 }

@@ -4,6 +4,7 @@
  * that resolves when the host is gone.
  */
 import type { MessagePort } from "node:worker_threads";
+import type { Endpoint } from "comlink";
 import type { InspectFrame, InspectRequest, Log } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { ConversationCount, ConversationSummary } from "./conversation-summary.ts";
@@ -84,17 +85,30 @@ export interface HostFactory {
 }
 
 /**
- * The number of a call that nobody waits for: validate-host-calls.ts gives it no answer, which would
- * wake the calling thread for nothing. comlink would keep a listener for each, so it is not used here.
+ * The number of a call that nobody waits for. It gets no answer, which would wake the calling thread for
+ * nothing, and comlink, which makes none without, does not make it.
  */
 export const unanswered = "";
 
+/** A port that passes no answer to a call that nobody waits for. */
+export function answeringOnly(port: Endpoint): Endpoint {
+  return {
+    postMessage(message: { readonly id?: unknown }, transfer) {
+      if (message.id !== unanswered) port.postMessage(message, transfer);
+    },
+    start: () => port.start?.(),
+    addEventListener: (type, listener) => port.addEventListener(type, listener),
+    removeEventListener: (type, listener) => port.removeEventListener(type, listener),
+  };
+}
+
+type Calls = Readonly<Record<string, (...given: never[]) => unknown>>;
+
 /** What calls a handler of the other side without waiting. @throws when a value cannot cross. */
-export function reporterOf(port: Pick<MessagePort, "postMessage">) {
-  return <Name extends Exclude<keyof HostEvents, "ask">>(
-    name: Name,
-    ...given: Parameters<HostEvents[Name]>
-  ): void => {
+export function reporterOf<Handlers extends Calls = Omit<HostEvents, "ask">>(
+  port: Pick<MessagePort, "postMessage">,
+) {
+  return <Name extends keyof Handlers>(name: Name, ...given: Parameters<Handlers[Name]>): void => {
     const argumentList = given.map((value: unknown) => ({ type: "RAW", value }));
     port.postMessage({ id: unanswered, type: "APPLY", path: [name], argumentList });
   };

@@ -10,7 +10,7 @@ import { z } from "zod";
 import { limits } from "../../domain/limits.ts";
 import { outgoingChoicesSchema, outgoingMediaSchema } from "../../domain/outgoing.ts";
 import { failureKinds } from "../../domain/stream.ts";
-import { type HostEvents, unanswered } from "./host-link.ts";
+import { answeringOnly, type HostEvents } from "./host-link.ts";
 import type { TurnDelta, TurnDraft, TurnReport } from "./host-protocol.ts";
 import { inspected } from "./validate-inspection.ts";
 
@@ -155,10 +155,7 @@ export function onlyCalls(port: Endpoint, refused: Refused): Endpoint {
   type Listener = Parameters<Endpoint["addEventListener"]>[1];
   const filters = new Map<Listener, Listener>();
   return {
-    postMessage(message: { readonly id?: unknown }, transfer) {
-      if (message.id !== unanswered) port.postMessage(message, transfer);
-    },
-    start: () => port.start?.(),
+    ...answeringOnly(port),
     addEventListener(type, listener) {
       const filtered = (event: Event) => {
         if (!isCall((event as MessageEvent).data)) return refused("a message that is no call");

@@ -19,9 +19,14 @@ import type { Clock, Log } from "../../domain/ports/index.ts";
 import { hostWorker } from "../entries.ts";
 import { reasonOf } from "../host/conversation-host.ts";
 import { endpoint, type HostApi, type HostTask } from "../host/worker.ts";
-import { packBatch, packJob } from "../protocol/batch-encoding.ts";
-import type { HostEvents, HostFactory, HostLink, TurnJob } from "../protocol/host-link.ts";
-import type { TurnReport, TurnRequest } from "../protocol/host-protocol.ts";
+import { packBatch, packJob, unstarted } from "../protocol/batch-encoding.ts";
+import {
+  type HostEvents,
+  type HostFactory,
+  type HostLink,
+  reporterOf,
+  type TurnJob,
+} from "../protocol/host-link.ts";
 import { createSharedHeartbeat } from "../protocol/shared-heartbeat.ts";
 import { threadWork } from "../protocol/thread-state.ts";
 import { guardEvents, onlyCalls } from "../protocol/validate-host-calls.ts";
@@ -209,7 +214,7 @@ function startHost(
     () => undefined,
   );
   return {
-    ...callsTo(api, options, events, gone),
+    ...callsTo(api, calls.port1, options, events, gone),
     epoch,
     heartbeat,
     exited: gone,
@@ -283,36 +288,40 @@ type Calls = Pick<
 
 function callsTo(
   api: Remote<HostApi>,
+  port: MessagePort,
   { log, clock }: PoolOptions,
   events: HostEvents,
   gone: Promise<string>,
 ): Calls {
   const logged = (what: string) => (error: unknown) =>
     log("error", "host.call-failed", { what, error: reasonOf(error) });
-  // Each look at a member makes a proxy that is registered for finalization: these two serve for all calls.
-  const { apply, run } = api;
+  // Each look at a member makes a proxy that is registered for finalization: this one serves for all calls.
+  const { apply } = api;
+  const order = reporterOf<Pick<HostApi, "run">>(port);
   let jobs: TurnJob[] = [];
-  const refuse = ({ order }: TurnJob, error: unknown) => {
-    logged("run")(error);
-    events.onReports([unstarted(order, clock.now(), reasonOf(error))]);
-  };
-  const start = async (started: readonly TurnJob[]): Promise<void> => {
+  const start = (started: readonly TurnJob[]): void => {
+    const at = clock.now();
     try {
-      const reasons = await run(started.map(packJob));
-      for (const [index, job] of started.entries())
-        if (reasons[index] !== null) refuse(job, reasons[index]);
+      order(
+        "run",
+        started.map((job) => packJob(job, at)),
+      );
     } catch (error) {
-      const [job] = started;
-      if (started.length === 1 && job !== undefined) return refuse(job, error);
       // One that cannot cross holds up no other.
-      for (const each of started) void start([each]);
+      const [job] = started;
+      if (started.length > 1 || job === undefined) {
+        for (const each of started) start([each]);
+        return;
+      }
+      logged("run")(error);
+      events.onReports([unstarted(job.order, at, reasonOf(error))]);
     }
   };
   /** Turns that start together cross together. */
   const send = () => {
     const started = jobs;
     jobs = [];
-    if (started.length > 0) void start(started);
+    if (started.length > 0) start(started);
   };
   return {
     apply: (batch) => apply(packBatch(batch)),
@@ -341,13 +350,6 @@ function callsTo(
       },
     },
   };
-}
-
-/** The one report of a turn that its host could not start. */
-function unstarted(order: TurnRequest, at: number, message: string): TurnReport {
-  const { conv, key, turnId, attempt } = order;
-  const event = { type: "agent.failed", at, turnId, code: "error", message } as const;
-  return { conv, key, turnId, attempt, n: 0, event };
 }
 
 /**
