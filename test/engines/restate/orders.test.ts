@@ -1,10 +1,9 @@
 /**
  * What an operator orders of a conversation on a real Restate: it is carried out wherever the conversation is active
- * or at rest, once, whichever node dies meanwhile, and its answer comes back. The nodes that die show what else holds
- * for a node over all conversations that are active on it: the limit of turns.
+ * or at rest, once, and its answer comes back (kill.test.ts: whichever node dies meanwhile).
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { conversationOf, decodeEvent } from "../../../src/actors/protocol/event-codec.ts";
+import { decodeEvent } from "../../../src/actors/protocol/event-codec.ts";
 import { openKeptStore } from "../../../src/adapters/stores/sqlite-store.ts";
 import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { createIds } from "../../../src/adapters/system/ids.ts";
@@ -14,13 +13,9 @@ import { ingressCaller } from "../../../src/engines/restate/calls/ingress-call.t
 import { createInbox } from "../../../src/engines/restate/inbox.ts";
 import { createOrders, type Orders } from "../../../src/engines/restate/orders.ts";
 import { registerNodes } from "../../../src/engines/restate/registration.ts";
-import { chance } from "../../crash/world.ts";
-import { builtFile } from "../../support/built/files.ts";
 import { openTalkingNode, type TalkingNode } from "../../support/restate/node.ts";
-import { NodesWorld } from "../../support/restate/nodes-world.ts";
 import { askObject, called } from "../../support/restate/offers.ts";
 import { haveRestate, type RestateServer, startRestate } from "../../support/restate/server.ts";
-import { rounds } from "../../support/rounds.ts";
 import { groupKey } from "../../support/runtime/supervised.ts";
 
 const by = "operator";
@@ -155,68 +150,5 @@ describe.skipIf(!haveRestate)("an operator's orders", () => {
     );
     const after = (await journalOf(key)).filter(({ type }) => type === "session.reset").length;
     expect(after).toBe(before + 1);
-  });
-});
-
-const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
-
-/** How many turns a node runs at a time. */
-const turnsMax = 2;
-
-describe.skipIf(!haveRestate)("on two nodes, which run two turns at a time each", () => {
-  let world: NodesWorld;
-  beforeAll(async () => {
-    console.log(`orders seed ${seed}`);
-    process.env.EARSHOT_CRASH_TURNS = String(turnsMax);
-    const program = { file: builtFile("test/crash-child") };
-    world = await NodesWorld.open(2, chance(seed), program);
-  });
-  afterAll(async () => {
-    delete process.env.EARSHOT_CRASH_TURNS;
-    await world?.close();
-  });
-
-  test("no node runs more, one does so with six busy rooms, and those that wait are answered", async () => {
-    world.agentMs = 300;
-    await world.traffic(18, 0);
-    await world.quiet();
-    world.agentMs = null;
-    expect(await world.broken()).toEqual([]);
-    expect(world.acked.size).toBe(18);
-    // Of two nodes, one has three of six rooms at least.
-    expect(Math.max(...world.turnsAtOnce)).toBe(turnsMax);
-  });
-
-  test("while nodes die each order is carried out once, and answered", async () => {
-    const random = chance(seed + 1);
-    const orders = ordersAt(world.ingress);
-    const keys = Array.from({ length: 6 }, (_, room) => `agent:main:direct:peer${room}`);
-    let resets = 0;
-    for (let round = 0; round < rounds(1, 20); round += 1) {
-      const given = keys.map((key) => {
-        resets += 1;
-        return orders.give(key, { does: "act", by, action: { does: "new" } }, true);
-      });
-      const traffic = world.traffic(rounds(6, 10) + Math.floor(random() * rounds(6, 10)));
-      const dying = round % 2;
-      await new Promise((done) => setTimeout(done, random() * 60));
-      await world.kill(dying);
-      await world.start(dying);
-      await traffic;
-      for (const answer of await Promise.all(given))
-        expect(answer).toEqual({ answer: { refused: null, messages: [] } });
-    }
-    await world.quiet();
-    expect(await world.broken(), `seed ${seed}, log: ${world.logged.join("\n")}`).toEqual([]);
-    let made = 0;
-    for (const key of keys) {
-      const store = openKeptStore(await world.rows(key));
-      const events = (await store.scan(0, 10_000)).map(decodeEvent);
-      made += events.filter(({ type }) => type === "session.reset").length;
-      const all = await store.sessions({ conv: conversationOf(key).conv, all: true, limit: 100 });
-      expect(all.length).toBe(events.filter(({ type }) => type === "session.reset").length + 1);
-      await store.close();
-    }
-    expect(made).toBe(resets);
   });
 });

@@ -1,5 +1,6 @@
 /**
  * A rolling upgrade: nodes of two versions run beside each other, and each takes over what the other has written.
+ * The limit of turns holds for each of them, over all conversations that are active on it.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { machineVersion } from "../../../src/machines/snapshot/snapshot.ts";
@@ -12,16 +13,22 @@ import { rounds } from "../../support/rounds.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
+/** How many turns a node runs at a time. */
+const turnsMax = 2;
+
 describe.skipIf(!haveRestate)("two versions", () => {
   let newer: NewerBuild;
   let world: NodesWorld;
 
   beforeAll(async () => {
+    console.log(`two builds seed ${seed}`);
+    process.env.EARSHOT_CRASH_TURNS = String(turnsMax);
     newer = await buildNewer();
     const older = { file: builtFile("test/crash-child") };
     world = await NodesWorld.open(2, chance(seed), older, newer);
   });
   afterAll(async () => {
+    delete process.env.EARSHOT_CRASH_TURNS;
     await world?.close();
     newer?.remove();
   });
@@ -36,8 +43,18 @@ describe.skipIf(!haveRestate)("two versions", () => {
     return answer.ok ? answer.json() : null;
   }
 
+  test("no node runs more turns than it may, one does so with six busy rooms, and those that wait are answered", async () => {
+    world.agentMs = 300;
+    await world.traffic(18, 0);
+    await world.quiet();
+    world.agentMs = null;
+    expect(await world.broken()).toEqual([]);
+    expect(world.acked.size).toBe(18);
+    // Of two nodes, one has three of six rooms at least.
+    expect(Math.max(...world.turnsAtOnce)).toBe(turnsMax);
+  });
+
   test("records go from one to the other and back, while both run and while one does", async () => {
-    console.log(`two builds seed ${seed}`);
     // Of six rooms.
     const [both, one] = [rounds(12, 30), rounds(6, 12)];
     await world.traffic(both);

@@ -87,6 +87,11 @@ export class NodesWorld {
     return world;
   }
 
+  /** Numbers of the nodes that run. */
+  running(): readonly number[] {
+    return [...this.#nodes.keys()].filter((node) => alive(this.#nodes[node] as Node));
+  }
+
   /** Starts one node more; resolves to its number. */
   async add(): Promise<number> {
     const port = await freePort();
