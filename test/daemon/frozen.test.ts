@@ -121,7 +121,7 @@ function goOn(pid: number): void {
   }
 }
 
-test("a process that stood still for longer than an agent may keeps its hosts and its running turns", async () => {
+test("a process that stood still for longer than an agent may keeps its hosts and turns, but not one that hangs", async () => {
   const daemon = await start();
   const before = (await daemon.status()).hosts.map(({ id, epoch }) => ({ id, epoch }));
   const ids = Array.from({ length: 8 }, (_, n) => `m${n}`);
@@ -135,19 +135,20 @@ test("a process that stood still for longer than an agent may keeps its hosts an
   for (const id of ids) await expect.poll(() => daemon.outcomeOf(id), patience).toBe("replied");
   expect((await daemon.status()).hosts).toMatchObject(before);
   expect(daemon.logged("host.lost")).toEqual([]);
+  await replacesHanging(daemon);
 });
 
-test("a host that hangs is replaced, also in a process that stood still meanwhile", async () => {
-  const daemon = await start();
+/** A host that hangs is replaced, also in a process that stood still meanwhile. */
+async function replacesHanging(daemon: Awaited<ReturnType<typeof start>>): Promise<void> {
   const before = (await daemon.status()).hosts.map(({ epoch }) => epoch);
-  await daemon.say("m1", "loop", "please hang");
+  await daemon.say("hang", "loop", "please hang");
   await expect.poll(async () => (await daemon.status()).turns.running, patience).toBe(1);
   await daemon.freeze(3_000);
   await expect.poll(() => daemon.logged("host.lost").length, patience).toBeGreaterThan(0);
   const replaced = async () =>
     (await daemon.status()).hosts.filter(({ epoch }) => !before.includes(epoch)).length;
   await expect.poll(replaced, patience).toBe(1);
-});
+}
 
 test("a daemon that goes on after another one has taken its directory stores nothing more", async () => {
   const old = await start();

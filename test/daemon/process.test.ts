@@ -13,6 +13,7 @@ import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
 import { builtMain } from "../support/built/files.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { openPage } from "../support/daemon/page.ts";
+import { rounds } from "../support/rounds.ts";
 
 const hint = "repeat the signal to stop immediately";
 const running = new Set<ChildProcess>();
@@ -78,29 +79,31 @@ async function baseAndToken(stateDir: string): Promise<[string, string]> {
 const started = (stateDir: string, workers = "0") =>
   earshot("start", "--state-dir", stateDir, "--port", "0", "--workers", workers);
 
-describe("signals", () => {
-  test("SIGTERM ends the daemon with 0, its address file gone and the directory free", async () => {
-    const stateDir = newFolder();
-    const first = started(stateDir);
-    expect(await first.listening).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
-    const [, token] = await baseAndToken(stateDir);
-    // Nobody sits at a terminal: what is printed may be kept where others read it.
-    expect(first.output().out).toContain(`earshot status --state-dir ${stateDir}`);
-    expect(Object.values(first.output()).join()).not.toContain(token);
-    const base = "http://127.0.0.1:1";
-    const at = { base, page: `${base}/#token=t0`, stateDir };
-    expect(announcement(at, true)).toMatch(/^earshot \S+: http:\S+\/#token=t0$/);
-    first.child.kill("SIGTERM");
-    expect(await first.ended).toBe(0);
-    expect(await findDaemon(stateDir)).toBeNull();
-    const events = first
-      .output()
-      .err.trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line).msg);
-    expect(events).toEqual(expect.arrayContaining(["daemon.stopping", "daemon.stopped"]));
-  });
+/** SIGTERM ends an idle daemon with 0, its address file gone and the directory free. */
+async function endsQuietly(stateDir: string, { child, listening, ended, output }: Run) {
+  expect(await listening).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+  const [, token] = await baseAndToken(stateDir);
+  // Nobody sits at a terminal: what is printed may be kept where others read it.
+  expect(output().out).toContain(`earshot status --state-dir ${stateDir}`);
+  expect(Object.values(output()).join()).not.toContain(token);
+  child.kill("SIGTERM");
+  expect(await ended).toBe(0);
+  expect(await findDaemon(stateDir)).toBeNull();
+  const events = output()
+    .err.trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).msg);
+  expect(events).toEqual(expect.arrayContaining(["daemon.stopping", "daemon.stopped"]));
+}
 
+test("the page's address is shown with its token only at a terminal", () => {
+  const base = "http://127.0.0.1:1";
+  const at = { base, page: `${base}/#token=t0`, stateDir: "/state" };
+  expect(announcement(at, true)).toMatch(/^earshot \S+: http:\S+\/#token=t0$/);
+  expect(announcement(at, false)).not.toContain("t0");
+});
+
+describe("signals", () => {
   test("SIGTERM lets a running turn say its answer, takes nothing new, and leaves nothing open", async () => {
     const stateDir = newFolder();
     // Long enough for a slow machine to ask in between, shorter than the daemon waits.
@@ -136,9 +139,7 @@ describe("signals", () => {
       (await fetch(again[0] + path, { headers: { authorization: `Bearer ${again[1]}` } })).json();
     expect(await get("/api/outbox")).toEqual({ outbox: [] });
     expect(await get("/api/status")).toMatchObject({ turns: { running: 0, waiting: 0 } });
-    second.child.kill("SIGTERM");
-    expect(await second.ended).toBe(0);
-    // Two daemons are compiled on the way.
+    await endsQuietly(stateDir, second);
   });
 
   test("the first signal waits for a running turn, the second ends the process at once", async () => {
@@ -223,12 +224,8 @@ describe("exit codes", () => {
   });
 });
 
-test("of three daemons that start at once on the directory of a killed one, one is there, and two say why not", async () => {
-  const stateDir = newFolder();
-  const first = started(stateDir);
-  await first.listening;
-  first.child.kill("SIGKILL");
-  await first.ended;
+/** Of three daemons that start at once on the directory of a killed one, one is there, and two say why not. */
+async function oneOfThree(stateDir: string): Promise<void> {
   const runs = [1, 2, 3].map(() => started(stateDir));
   const ways = await Promise.all(
     runs.map((run) =>
@@ -251,9 +248,9 @@ test("of three daemons that start at once on the directory of a killed one, one 
   expect((await fetch(`${base}/readyz`)).status).toBe(200);
   winner.child.kill("SIGTERM");
   expect(await winner.ended).toBe(0);
-});
+}
 
-test("a chat across kill -9 keeps every message once, and each has its decision", async () => {
+test("a chat across kill -9 keeps every message once, and of three daemons that start next one is there", async () => {
   const stateDir = newFolder();
   let daemon = started(stateDir, "1");
   await daemon.listening;
@@ -272,7 +269,7 @@ test("a chat across kill -9 keeps every message once, and each has its decision"
   const of = <Type extends ServerFrame["type"]>(type: Type) =>
     frames.filter((frame): frame is Extract<ServerFrame, { type: Type }> => frame.type === type);
   const ids: string[] = [];
-  for (let round = 0; round < 2; round += 1) {
+  for (let round = 0; round < rounds(1, 2); round += 1) {
     for (let each = 0; each < 5; each += 1) {
       ids.push(chat.say(`message ${round}.${each}`));
       await new Promise((go) => setTimeout(go, 40));
@@ -297,6 +294,7 @@ test("a chat across kill -9 keeps every message once, and each has its decision"
   const said = of("said").map(({ id }) => id);
   expect(new Set(said).size).toBe(said.length);
   chat.close();
-  daemon.child.kill("SIGTERM");
-  expect(await daemon.ended).toBe(0);
+  daemon.child.kill("SIGKILL");
+  await daemon.ended;
+  await oneOfThree(stateDir);
 });

@@ -36,6 +36,7 @@ const further = {
   "test/owner": "test/support/agents/owner.ts",
   "test/replay-program": "test/support/replay/program.ts",
   "test/tracing": "test/support/daemon/tracing.ts",
+  "test/young-space": "src/daemon/cli/lib/young-space.ts",
   "test/poisoned-host": "test/support/runtime/poisoned-host.ts",
 };
 

@@ -18,10 +18,10 @@ afterAll(() => daemon.stop());
 const slow = 60_000;
 let said = 0;
 
-/** A line in a room of its own: it engages. */
-function line(): object {
+/** A line in a room of its own, whose name ends with `more`: it engages. */
+function line(more = ""): object {
   said += 1;
-  const chat = { id: `room-${said}`, kind: "group" };
+  const chat = { id: `room-${said}${more}`, kind: "group" };
   return { channel: "webhook", chat, id: `m${said}`, author: { id: "ann" }, text: "hello" };
 }
 
@@ -68,11 +68,15 @@ test(
   slow,
 );
 
-test.each([["JSON", "--json"], ["a table"]])(
-  "a replay ends when its reader has gone: %s",
-  async (_form, ...options) => {
+// Each prints more than a pipe holds, else nobody notices that the reader has gone; a table cuts long names.
+test.each([
+  { form: "JSON", length: 200, more: "-".repeat(230), options: ["--json"] },
+  { form: "a table", length: 800, more: "", options: [] },
+])(
+  "a replay ends when its reader has gone: $form",
+  async ({ length, more, options }) => {
     const path = join(stateDir, "long.jsonl");
-    const lines = Array.from({ length: 800 }, (_, n) => JSON.stringify({ t: n, in: line() }));
+    const lines = Array.from({ length }, (_, n) => JSON.stringify({ t: n, in: line(more) }));
     writeFileSync(path, `${lines.join("\n")}\n`);
     const { code, signal, err, out } = await begun(["replay", path, ...options], async () => {});
     expect(out.length).toBeGreaterThan(0);
