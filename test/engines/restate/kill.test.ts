@@ -47,6 +47,45 @@ describe.skipIf(!haveRestate)("kill -9", () => {
     expect(world.received.length).toBeGreaterThan(world.kills);
   }
 
+  test("while nodes die each order is carried out once, and answered", async () => {
+    const orders = createOrders({
+      clock: createSystemClock(),
+      ids: createIds(),
+      call: ingressCaller(world.ingress),
+      waitMs: 30_000,
+    });
+    const keys = Array.from({ length: 6 }, (_, room) => `agent:main:direct:peer${room}`);
+    await world.traffic(rounds(6, 12));
+    await world.quiet();
+    let resets = 0;
+    for (let round = 0; round < rounds(1, 20); round += 1) {
+      const given = keys.map((key) => {
+        resets += 1;
+        return orders.give(key, { does: "act", by: "operator", action: { does: "new" } }, true);
+      });
+      const traffic = world.traffic(rounds(6, 10) + Math.floor(random() * rounds(6, 10)));
+      const dying = inTurn(round);
+      await new Promise((done) => setTimeout(done, random() * 60));
+      await world.kill(dying);
+      await world.start(dying);
+      await traffic;
+      for (const answer of await Promise.all(given))
+        expect(answer).toEqual({ answer: { refused: null, messages: [] } });
+    }
+    await world.quiet();
+    expect(await world.broken(), `seed ${seed}, log: ${world.logged.join("\n")}`).toEqual([]);
+    let made = 0;
+    for (const key of keys) {
+      const store = openKeptStore(await world.rows(key));
+      const events = (await store.scan(0, 1_000_000)).map(decodeEvent);
+      made += events.filter(({ type }) => type === "session.reset").length;
+      const all = await store.sessions({ conv: conversationOf(key).conv, all: true, limit: 100 });
+      expect(all.length).toBe(events.filter(({ type }) => type === "session.reset").length + 1);
+      await store.close();
+    }
+    expect(made).toBe(resets);
+  });
+
   test("of one of two nodes: the other goes on, nothing is lost and nothing comes twice", async () => {
     for (let round = 0; round < rounds(1, 25); round += 1) {
       await talk();
@@ -84,43 +123,6 @@ describe.skipIf(!haveRestate)("kill -9", () => {
       await world.traffic(rounds(6, 20));
     }
     await judge();
-  });
-
-  test("while nodes die each order is carried out once, and answered", async () => {
-    const orders = createOrders({
-      clock: createSystemClock(),
-      ids: createIds(),
-      call: ingressCaller(world.ingress),
-      waitMs: 30_000,
-    });
-    const keys = Array.from({ length: 6 }, (_, room) => `agent:main:direct:peer${room}`);
-    let resets = 0;
-    for (let round = 0; round < rounds(1, 20); round += 1) {
-      const given = keys.map((key) => {
-        resets += 1;
-        return orders.give(key, { does: "act", by: "operator", action: { does: "new" } }, true);
-      });
-      const traffic = world.traffic(rounds(6, 10) + Math.floor(random() * rounds(6, 10)));
-      const dying = inTurn(round);
-      await new Promise((done) => setTimeout(done, random() * 60));
-      await world.kill(dying);
-      await world.start(dying);
-      await traffic;
-      for (const answer of await Promise.all(given))
-        expect(answer).toEqual({ answer: { refused: null, messages: [] } });
-    }
-    await world.quiet();
-    expect(await world.broken(), `seed ${seed}, log: ${world.logged.join("\n")}`).toEqual([]);
-    let made = 0;
-    for (const key of keys) {
-      const store = openKeptStore(await world.rows(key));
-      const events = (await store.scan(0, 1_000_000)).map(decodeEvent);
-      made += events.filter(({ type }) => type === "session.reset").length;
-      const all = await store.sessions({ conv: conversationOf(key).conv, all: true, limit: 100 });
-      expect(all.length).toBe(events.filter(({ type }) => type === "session.reset").length + 1);
-      await store.close();
-    }
-    expect(made).toBe(resets);
   });
 
   test("SIGTERM of a node under load: its conversations go on at the other, and nothing comes twice", async () => {
