@@ -132,7 +132,9 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const sending = isText(item.delivery) ? withAttempt(begun, carried) : begun;
     put(item, sending);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);
-    // The store may have failed for long, and nothing was sent yet.
+    // Nothing was sent yet: the next start sends it, without a doubt.
+    if (stop.signal.aborted) return withhold(item);
+    // The store may have failed for long.
     if (clock.now() >= body.expiresAt) {
       put(item, changed(sending, "defer", { dueAt: clock.now() }) ?? sending);
       return expire(item);

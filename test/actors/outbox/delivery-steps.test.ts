@@ -11,8 +11,11 @@ import { property } from "../../support/property.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 import { type Fate, World } from "../../support/runtime/world.ts";
 
-/** A world, the steps that it reports, and those that somebody finds who sees only what it stores. */
-async function watched(config: Record<string, unknown> = {}) {
+/**
+ * A world, the steps that it reports, and those that somebody finds who sees only what it stores.
+ * @param onStored A text has a new state
+ */
+async function watched(config: Record<string, unknown> = {}, onStored = (_: OutboxRow) => {}) {
   const reported: SideStep[] = [];
   const found: SideStep[] = [];
   const rows = new Map<string, OutboxRow>();
@@ -23,6 +26,7 @@ async function watched(config: Record<string, unknown> = {}) {
       if (write.kind !== "outbox") continue;
       found.push(...stepsBetween(rows.get(write.row.id) ?? null, write.row));
       rows.set(write.row.id, write.row);
+      if (isText(write.row)) onStored(write.row);
     }
     return answers;
   };
@@ -87,6 +91,24 @@ test("what the operator orders is a step, and what a start finds", async () => {
   ]);
 });
 
+test("a send that was stored as the runtime stops is not made, and in no doubt", async () => {
+  let onStored = (_: OutboxRow) => {};
+  const { world, reported, found } = await watched({}, (row) => onStored(row));
+  const { runtime } = world;
+  onStored = ({ state }) => void (state === "sending" && runtime.stop());
+  await world.say("a", { direct: true });
+  await world.pass(1_000);
+  await runtime.stop();
+  expect(world.sent).toEqual([]);
+  onStored = () => {};
+  await world.restart();
+  await world.pass(1_000);
+  expect(world.sent).toHaveLength(1);
+  const { id } = world.sent[0] as { id: string };
+  const steps = ["send sending", "withhold pending", ...first];
+  expect([path(found, [id]), path(reported, [id])]).toEqual([steps, steps]);
+});
+
 const fate = fc.constantFrom<Fate>("ok", "ok", "fail", "429", "refuse", "hang", "odd", "elsewhere");
 const acts = fc.array(
   fc.oneof(
@@ -106,8 +128,11 @@ property([acts, fc.array(fate, { maxLength: 30 }), fc.array(fate, { maxLength: 1
     world.reactionFates.push(...reactionFates);
     for (const act of ["say" as const, ...story]) {
       if (act === "say") await world.say("a", { direct: true });
-      else if (act === "restart") await world.restart();
-      else if (act === "resend") {
+      else if (act === "restart") {
+        // What the platform answers while the runtime stops is seen here, and not stored any more.
+        await world.pass(0);
+        await world.restart();
+      } else if (act === "resend") {
         for (const { id, state } of [...rows.values()])
           if (state === "dead" || state === "in-doubt") await world.runtime.resend(id);
       } else if (act === "ready") {
@@ -115,6 +140,7 @@ property([acts, fc.array(fate, { maxLength: 30 }), fc.array(fate, { maxLength: 1
         world.runtime.connectionChanged("telegram", "default");
       } else await world.pass(act.pass);
     }
+    await world.pass(0);
     await world.runtime.stop();
     for (const row of rows.values()) {
       const of = (steps: readonly SideStep[]) => steps.filter(({ id }) => id === row.id);
