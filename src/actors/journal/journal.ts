@@ -6,8 +6,7 @@
  * What is written survives the end of the process, and is lost with the machine's power until the
  * store has synced it; a sync covers all that was written before it. So only what leaves the
  * process waits for one: the acknowledgement of a platform, the call of an agent, the call of a
- * platform. The hosts work meanwhile, and few events wait a moment for them, as what they make of it
- * mostly waits for a sync too. What is left after a loss of power is always a beginning of what
+ * platform. The hosts work meanwhile. What is left after a loss of power is always a beginning of what
  * was written, and nothing that happened outside is missing in it.
  *
  * There are two kinds of callers. `offer` is for the intake: when the store fails it rejects, and
@@ -117,12 +116,6 @@ const retryMsMin = 100;
 const retryMsMax = 5_000;
 /** What nobody waits for is synced after this time. */
 const idleSyncMs = 100;
-/**
- * So few events wait with their sync for what the hosts make of them, at most so many ms: where a turn
- * follows at once, one sync then covers the message and the order of its turn.
- */
-const fewEvents = 2;
-const heldSyncMsMax = 2;
 
 export function createJournal(ports: JournalPorts): Journal {
   const { clock, log, store } = ports;
@@ -145,7 +138,6 @@ export function createJournal(ports: JournalPorts): Journal {
   let committed: Promise<void> = Promise.resolve();
   let synced: Promise<void> = Promise.resolve();
   let idleTimer: ReturnType<Clock["setTimer"]> | null = null;
-  let heldTimer: ReturnType<Clock["setTimer"]> | null = null;
 
   /** Whether a written job waits for a sync. */
   const isPending = ({ until }: Job) => until === "durable" && !store.syncsItself;
@@ -255,8 +247,7 @@ export function createJournal(ports: JournalPorts): Journal {
     const waiting = answered.filter(({ job }) => isPending(job));
     for (const { job, done } of answered) if (!isPending(job)) done();
     if (waiting.length === 0) {
-      if (written.length === 0) syncLater();
-      else if (entries.length === 0) sync();
+      syncLater();
       return;
     }
     written.push({
@@ -268,23 +259,11 @@ export function createJournal(ports: JournalPorts): Journal {
         for (const { job } of waiting) job.failed(error);
       },
     });
-    if (entries.length > 0 && entries.length <= fewEvents) holdSync();
-    else sync();
-  }
-
-  /** Syncs when the hosts have answered, or soon. */
-  function holdSync(): void {
-    if (syncing) return;
-    heldTimer ??= clock.setTimer(clock.now() + heldSyncMsMax, () => {
-      heldTimer = null;
-      sync();
-    });
+    sync();
   }
 
   /** Syncs until nobody waits for it. */
   function sync(): void {
-    if (heldTimer !== null) clock.clearTimer(heldTimer);
-    heldTimer = null;
     if (syncing || failure !== null) return;
     syncing = true;
     synced = syncAll();
@@ -399,7 +378,6 @@ export function createJournal(ports: JournalPorts): Journal {
     },
     async stop() {
       while (!stopped && failure === null && (committing || !isIdle())) {
-        if (written.length > 0) sync();
         await Promise.all([committed, synced]);
         await nextTurn(ports.scheduler);
       }

@@ -6,7 +6,6 @@ import type { HostEntry } from "../../../src/actors/protocol/host-protocol.ts";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
 import type { EarshotError } from "../../../src/domain/errors.ts";
 import { limits } from "../../../src/domain/limits.ts";
-import type { Store } from "../../../src/domain/ports/index.ts";
 import { createTestJournal } from "../../support/runtime/test-journal.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
@@ -157,63 +156,4 @@ test("an event reads back with its number, and other text is refused", () => {
   for (const body of ["", "{", "null", "[]", '{"type":"x"}']) {
     expect(() => decodeEvent({ seq: 1, body })).toThrow(/EAR_RECORD_INVALID|no event/);
   }
-});
-
-/** A journal whose log is synced by itself, with the number of syncs. */
-function syncedWorld() {
-  let syncs = 0;
-  let isDirty = false;
-  const store = createTestStore();
-  const own: Partial<Store> = {
-    syncsItself: false,
-    commit(writes, until) {
-      isDirty = true;
-      return store.commit(writes, until);
-    },
-    async sync() {
-      if (isDirty) syncs += 1;
-      isDirty = false;
-    },
-  };
-  const clock = new SimulatedClock();
-  const journal = createTestJournal({
-    clock,
-    store: new Proxy(store, {
-      get: (target, name) =>
-        name in own ? own[name as keyof typeof own] : Reflect.get(target, name),
-    }),
-  });
-  /** Offers messages; says how many syncs there were when they are acknowledged. */
-  const offer = (...names: string[]) => journal.offer(names.map(event)).then(() => syncs);
-  return { clock, journal, offer, syncs: () => syncs };
-}
-
-test("one sync covers a message and what the hosts make of it", async () => {
-  const { journal, offer, syncs } = syncedWorld();
-  const acknowledged = offer("a");
-  await turn();
-  await journal.append([event("a slot")], [], "ordered");
-  expect(syncs()).toBe(0);
-  await journal.keep([{ kind: "meta", name: "order", value: "1" }], "ordered");
-  await journal.synced();
-  expect(await acknowledged).toBe(1);
-  expect(syncs()).toBe(1);
-});
-
-test("a message that the hosts are slow with is synced after 2 ms", async () => {
-  const { clock, journal, offer, syncs } = syncedWorld();
-  const acknowledged = offer("a");
-  await turn();
-  expect([syncs(), journal.isQuiet()]).toEqual([0, false]);
-  clock.advanceTo(clock.now() + 2);
-  expect(await acknowledged).toBe(1);
-});
-
-test("many messages at once do not wait for the hosts, and neither does a stop", async () => {
-  const { journal, offer } = syncedWorld();
-  expect(await offer("a", "b", "c")).toBe(1);
-  const last = offer("d");
-  await turn();
-  await journal.stop();
-  expect(await last).toBe(2);
 });
