@@ -8,25 +8,29 @@ const here = (path: string) => new URL(path, import.meta.url).pathname;
 /** Read here, as test/support/setup.ts runs once a test file, many of them in one process. */
 const { CI, EARSHOT_SEED: seed = CI === undefined ? undefined : "20261121" } = process.env;
 
-/** Folders of the tests that take longest, as what is long must not be left for the end. */
-const longest = ["test/crash/", "test/pages/", "test/adversarial/", "test/daemon/", "test/sim/"];
-/** Those that wait most of the time: for leases, other servers and their timers. */
-const waiting = ["test/engines/", "test/adapters/channels/"];
+/** Kinds of tests that use a machine differently: those of other servers wait, those of pages draw, others only compute. */
+const kinds = [
+  ["test/engines/", "test/daemon/engine/"],
+  ["test/adapters/channels/"],
+  ["test/pages/"],
+  ["test/daemon/", "test/crash/"],
+];
 
 /**
- * In each list the folders named above first, within one what took longest in the last run here, as Vitest has it.
- * Those that wait come between the others in even steps: side by side they would leave the cores idle.
+ * Of each kind what took longest in the last run here first, as Vitest has it, so that nothing long is left for the end.
+ * The kinds come in even steps: side by side, those that wait would leave the cores idle.
  */
 class Interleaved extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
-    const of = (folders: readonly string[]) =>
-      folders.flatMap((one) => sorted.filter(({ moduleId }) => moduleId.includes(one)));
-    const waits = of(waiting);
-    const first = of(longest);
-    const named = new Set([...waits, ...first]);
-    const works = [...first, ...sorted.filter((file) => !named.has(file))];
-    const placed = [waits, works].flatMap((list) =>
+    const kindOf = ({ moduleId }: TestSpecification) =>
+      kinds.findIndex((folders) => folders.some((folder) => moduleId.includes(folder)));
+    const lists = new Map<number, TestSpecification[]>();
+    for (const file of await super.sort(files)) {
+      const list = lists.get(kindOf(file)) ?? [];
+      lists.set(kindOf(file), list);
+      list.push(file);
+    }
+    const placed = [...lists.values()].flatMap((list) =>
       list.map((file, place) => ({ file, share: place / list.length })),
     );
     return placed.sort((one, other) => one.share - other.share).map(({ file }) => file);
@@ -34,11 +38,11 @@ class Interleaved extends BaseSequencer {
 }
 
 /**
- * Two cores are busy with six, as some wait, and with four in the full rounds, which wait less; each takes up to a
+ * Two cores are busy with seven, as some wait, and with four in the full rounds, which wait less; each takes up to a
  * gigabyte with its browser.
  */
 const isFull = process.env.EARSHOT_ROUNDS === "full";
-const besides = isFull ? 2 : 4;
+const besides = isFull ? 2 : 5;
 const workers = Math.max(
   1,
   Math.min(availableParallelism() + besides, Math.floor(totalmem() / 1e9)),
