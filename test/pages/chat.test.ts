@@ -149,6 +149,8 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
         turnId: `t${n}`,
       });
     for (let n = 1; n <= 12; n += 1) push(n);
+    // While some are on their way the page is at its end, too.
+    await page.getByText("block 12", { exact: true }).waitFor();
     const scroll = page.locator(".direct .scroll");
     const below = () =>
       scroll.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
