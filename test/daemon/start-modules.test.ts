@@ -50,10 +50,6 @@ test("a start loads the daemon, its runtime, its store and its log", () => {
 });
 
 test.each([
-  [
-    "a turn",
-    ["src/actors/agent-run/turn-runner.ts", "src/machines/output/chunker.ts", "micromark"],
-  ],
   ["a request of the pages", ["src/daemon/api/app.ts"]],
   ["a change of the config on a page", ["src/daemon/setup/plan.ts", "diff"]],
   ["a recording", ["src/daemon/what-if/recording.ts", "src/actors/recording/recorder.ts"]],

@@ -13,6 +13,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { ChatKind, Route } from "../../domain/message.ts";
 import { textName } from "../../machines/conversation/delivery-actions.ts";
 import type { PromptDue, TextDue } from "../../machines/events/events.ts";
+import { createChunker } from "../../machines/output/chunker.ts";
 import { resolveRoute, sessionKeyOf } from "../../machines/routing/routing.ts";
 import { conversationOf, decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import type { RuntimePorts } from "../protocol/runtime.ts";
@@ -81,11 +82,10 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
     );
   }
 
-  /** The text in messages that the platform takes. What cuts is loaded with the first long text. */
-  async function partsOf(text: string, channel: string): Promise<readonly string[]> {
+  /** The text in messages that the platform takes. */
+  function partsOf(text: string, channel: string): readonly string[] {
     const max = directory.textLimit(channel);
     if (text.length <= max) return [text];
-    const { createChunker } = await import("../../machines/output/chunker.ts");
     const chunker = createChunker({ minChars: max, maxChars: max });
     return [...chunker.push(text), ...chunker.flush()].map((block) => block.text);
   }
@@ -106,7 +106,7 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
     const kind = await kindOf(place, speech.agentId);
     const route: Route = { ...place, chat: { id: place.chat.id, kind } };
     const key = speech.key ?? speech.room?.key ?? keyOf(route, speech.agentId);
-    const due = await dueOf(speech, route);
+    const due = dueOf(speech, route);
     const before = await known(id);
     if (ports.forward !== undefined && (before === null || before.key === key))
       return ports.forward.say(key, { ...speech, place: route });
@@ -121,11 +121,10 @@ export function createSpeaker(ports: RuntimePorts, opened: () => Parts): Parts["
     return taken(key, due);
   }
 
-  async function dueOf(order: Order, route: Route): Promise<Due> {
-    const { id, text, turn, replyTo, by, room } = order;
+  function dueOf({ id, text, turn, replyTo, by, room }: Order, route: Route): Due {
     const at = clock.now();
     if (turn) return { type: "prompt.due", at, seq: 0, id, route, text, by };
-    const said = { id, route, parts: await partsOf(text, route.channel), replyTo };
+    const said = { id, route, parts: partsOf(text, route.channel), replyTo };
     return { type: "text.due", at, ...said, ...(room === undefined ? {} : { by: room.by }) };
   }
 

@@ -14,7 +14,7 @@ import { EarshotError } from "../../domain/errors.ts";
 import type { JudgeQuestion } from "../../domain/judgement.ts";
 import { hash52 } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
-import type { TurnRunner } from "../agent-run/turn-runner.ts";
+import { createTurnRunner, type TurnRunner } from "../agent-run/turn-runner.ts";
 import { settingsFor } from "../host/conversation-settings.ts";
 import type { HostEvents, HostFactory } from "../protocol/host-link.ts";
 import type {
@@ -80,8 +80,8 @@ class HostSupervisor implements Supervisor {
   readonly inspections: InspectionOrders;
   readonly #configs = new Map<number, HostConfig>();
   readonly #turns: TurnDispatcher;
-  /** Runs the turns if there are no workers; from the start on. */
-  #runner: TurnRunner | null = null;
+  /** Runs the turns if there are no workers. */
+  readonly #runner: TurnRunner | null;
   readonly #isolation: Isolation | null;
   readonly #watchdog: Watchdog | null;
   readonly #backlog = new Backpressure(
@@ -105,6 +105,7 @@ class HostSupervisor implements Supervisor {
       ...(ports.workers === 0 ? { backoffMsMax: 0 } : {}),
       ...ports.supervision,
     };
+    this.#runner = ports.workers === 0 ? this.#createRunner() : null;
     const watched = ports.workers > 0;
     this.#isolation = watched ? this.#createIsolation(supervision) : null;
     this.#turns = this.#createTurns();
@@ -120,7 +121,6 @@ class HostSupervisor implements Supervisor {
   }
 
   async start(): Promise<void> {
-    if (this.#ports.workers === 0) this.#runner = await this.#createRunner();
     for (const host of this.#hosts) host.start();
     while (this.#hosts.some(({ state }) => state === "starting" || state === "restarting"))
       await this.#change();
@@ -234,9 +234,7 @@ class HostSupervisor implements Supervisor {
     this.#changed();
   }
 
-  /** Loaded only here: hosts run their own turns, and with the parser of Markdown this is a MB. */
-  async #createRunner(): Promise<TurnRunner> {
-    const { createTurnRunner } = await import("../agent-run/turn-runner.ts");
+  #createRunner(): TurnRunner {
     const { clock, log, drivers, onDelta, onDraft, ask, scheduler } = this.#ports;
     const onReports = (reports: readonly TurnReport[]) => this.#turns.reported(reports);
     return createTurnRunner({ clock, log, drivers, onReports, onDelta, onDraft, ask, scheduler });
@@ -246,7 +244,7 @@ class HostSupervisor implements Supervisor {
     const { clock, configFor, onTurnReports } = this.#ports;
     return new TurnDispatcher({
       clock,
-      here: () => this.#runner,
+      here: this.#runner,
       isolation: this.#isolation,
       hostOf: (conv) => this.#ownerOf(conv),
       agentOf: (order) => this.#agentSpec(order),

@@ -19,7 +19,7 @@ import type { SupervisedHost } from "./supervised-host.ts";
 export interface TurnOrdersPorts {
   readonly clock: Clock;
   /** Runs turns on this thread; null: hosts run their own. */
-  here(): TurnRunner | null;
+  readonly here: TurnRunner | null;
   /** Null: there are no threads. */
   readonly isolation: Isolation | null;
   /** The host of a conversation; undefined when all are broken. */
@@ -77,7 +77,7 @@ export class TurnDispatcher {
   }
 
   watch(conv: number, on: boolean): void {
-    (this.#ports.here() ?? this.#ports.hostOf(conv)?.link?.turns)?.watch(conv, on);
+    (this.#ports.here ?? this.#ports.hostOf(conv)?.link?.turns)?.watch(conv, on);
     for (const { order, host } of this.#turns.values())
       if (order.conv === conv) this.#isolated(host)?.watch(conv, on);
   }
@@ -104,7 +104,7 @@ export class TurnDispatcher {
     const lost = [...this.#turns.values()].filter((turn) => turn.host === host);
     for (const { order } of lost) {
       this.#turns.delete(order.turnId);
-      this.#ports.here()?.lose(order.turnId);
+      this.#ports.here?.lose(order.turnId);
     }
     return lost
       .map(({ order: { conv, key, turnId } }) => ({ conv, key, turnId }))
@@ -148,7 +148,7 @@ export class TurnDispatcher {
     | null {
     const { here, hostOf } = this.#ports;
     if (turn.host !== null && turn.host < 0) return this.#isolated(turn.host) ?? null;
-    return here() ?? hostOf(turn.order.conv)?.link?.turns ?? null;
+    return here ?? hostOf(turn.order.conv)?.link?.turns ?? null;
   }
 
   /** Ends a turn whose agent was never called. */
