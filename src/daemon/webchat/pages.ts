@@ -100,7 +100,7 @@ export function createPages({ clock, chat }: PagesPorts) {
       turn.text = text;
       broadcast({ type: "delta", turnId, text });
     },
-    /** `end`: null, nobody has said how. */
+    /** @param end null: it is not known how */
     turnEnded(end: Pick<AgentEndLine, "outcome" | "cause"> | null) {
       if (turn === null) return;
       const how = end === null ? {} : { outcome: end.outcome };
