@@ -50,6 +50,13 @@ describe("what a soak calls bounded", () => {
     const samples = run(90, (name, n) => usual[name] + (kept[name] ?? 0) * 1_000 * n);
     expect(problems(samples)).toEqual([]);
   });
+
+  test("a cache outside the heaps that fills with the messages, up to its size", () => {
+    const samples = run(90, (name, n) =>
+      name === "outside the heaps" ? 14 * mb + Math.min(800 * 1_000 * n, 34 * mb) : usual[name],
+    );
+    expect(problems(samples)).toEqual([]);
+  });
 });
 
 describe("what it finds", () => {
@@ -67,6 +74,13 @@ describe("what it finds", () => {
   ])("%s that keeps %i bytes of each message", (leaking, bytes) => {
     const samples = run(180, (name, n) => usual[name] + (name === leaking ? bytes * 1_000 * n : 0));
     expect(problems(samples)).toEqual([leaking]);
+  });
+
+  test("what grows faster outside the heaps than the cache there fills, in a short run", () => {
+    const samples = run(18, (name, n) =>
+      name === "outside the heaps" ? 14 * mb + 2_000 * 1_000 * n : usual[name],
+    );
+    expect(problems(samples)).toEqual(["outside the heaps"]);
   });
 
   test.each<Quantity>(["handles", "timers", "descriptors"])(
