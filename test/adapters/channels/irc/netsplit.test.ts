@@ -34,12 +34,14 @@ describe.skipIf(missing !== "")(`a netsplit (apt-get install ${missing || "done"
     (await by.ask(`WHOIS ${nick}`)).some((line) => line.includes(" 311 "));
   /** Resolves when both sides know of it; `across` is a person of the far one. */
   const split = async (across: IrcPerson) => {
-    const isStillSeen = async () => {
+    /** Nothing, or what both servers say of a link that is still there. */
+    const stillLinked = async () => {
       // Asked for each time: a link that is still being made may outlive the first.
-      await oper.ask("SQUIT leaf.test");
-      return isSeen(across, "oper");
+      const answer = await oper.ask("SQUIT leaf.test");
+      if (!(await isSeen(across, "oper"))) return [];
+      return [...answer, ...(await oper.ask("LINKS")), ...(await across.ask("LINKS"))];
     };
-    await expect.poll(isStillSeen, patience).toBe(false);
+    await expect.poll(stillLinked, patience).toEqual([]);
   };
   /** Links the two; resolves when they see each other's people. */
   const link = async (across: IrcPerson) => {
