@@ -40,6 +40,7 @@ import { createServerWatch } from "../../engines/restate/calls/server-watch.ts";
 import { createNodeMirror } from "../../engines/restate/feed/node-mirror.ts";
 import { revisionReader } from "../../engines/restate/feed/stored-revisions.ts";
 import { createInbox } from "../../engines/restate/inbox.ts";
+import { createSharedNews } from "../../engines/restate/leases/news.ts";
 import type { NodeFacts } from "../../engines/restate/leases/wire.ts";
 import { openNode, type RestateNode } from "../../engines/restate/node.ts";
 import { createNodeNumbers } from "../../engines/restate/numbers/node-numbers.ts";
@@ -140,10 +141,10 @@ export function createEngine(ports: EnginePorts): Engine {
   const verdicts = createVerdicts(clock, call);
   const waker = createWaker({ clock, log, call });
   ports.events.add(verdicts.listener);
+  const news = createSharedNews(nodes === null);
+  const sharing = { clock, log, call, news };
   const shared = createSharedRows({
-    clock,
-    log,
-    call,
+    ...sharing,
     onChanged: (rows) => ports.front().access().learn(rows),
   });
   const startedAt = clock.now();
@@ -161,7 +162,7 @@ export function createEngine(ports: EnginePorts): Engine {
       watched: mirror === null ? [] : ports.watched().slice(0, engineLimits.watchedShown),
     };
   };
-  const connections = nodes === null ? null : createSharedConnections({ clock, log, call, facts });
+  const connections = nodes === null ? null : createSharedConnections({ ...sharing, facts });
   const server = createServerWatch({
     clock,
     log,
@@ -178,8 +179,8 @@ export function createEngine(ports: EnginePorts): Engine {
   const ending = new AbortController();
   const nameOf = (own: number) => `${hostname()}:${own}`;
   const leases = connections?.leases ?? null;
-  const schedules = createNodeSchedules({ clock, log, call, leases });
-  const gaps = createNodeGaps({ clock, log, call });
+  const schedules = createNodeSchedules({ ...sharing, leases });
+  const gaps = createNodeGaps(sharing);
   /** The runtimes of active conversations, by their numbers. */
   const active = new Map<number, Runtime>();
   const { mirror } = ports;

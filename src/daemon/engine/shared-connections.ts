@@ -11,6 +11,7 @@ import {
   createNodeLeases,
   type NodeLeases,
 } from "../../engines/restate/leases/connection-leases.ts";
+import type { SharedNews } from "../../engines/restate/leases/news.ts";
 import type { NodeFacts } from "../../engines/restate/leases/wire.ts";
 import { createOutlets } from "../../engines/restate/outlet/outlets.ts";
 
@@ -30,6 +31,7 @@ export interface SharedConnectionsPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly call: IngressCall;
+  readonly news: SharedNews;
   /** What the others show of this node. */
   readonly facts: () => NodeFacts;
 }

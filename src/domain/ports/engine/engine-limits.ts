@@ -63,9 +63,11 @@ export const engineLimits = {
   /** How long a caller waits for a decision that another node makes, and when it looks first. */
   decisionMsMax: 9_000,
   decisionLookMs: 30,
-  /** How often a node looks for what others have changed of who may speak. */
+  /** How often a node looks for what others have changed of who may speak, while it cannot hear of it. */
   sharedLookMs: 1_000,
-  /** The same for what accounts could not recover, which is for people. */
+  /** The same, while it would. */
+  sharedRareLookMs: 30_000,
+  /** While it cannot hear, the same for what accounts could not recover, which is for people. */
   gapLookMs: 5_000,
   /** How soon a report of it is stored again that could not be, and how long a node that stops waits for the last. */
   gapAgainMs: 1_000,

@@ -21,6 +21,8 @@ import type {
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { late, within } from "../../../domain/ports/within.ts";
 import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
+import type { SharedNews } from "./news.ts";
+import { newestShared } from "./table.ts";
 import { type SeenNodes, viewOf } from "./view.ts";
 import {
   type Beat,
@@ -41,6 +43,8 @@ export interface NodeLeasesOptions {
   readonly log: Log;
   /** What the others show of this node. @default nothing but its name */
   readonly facts?: () => NodeFacts;
+  /** What nodes share, so that each hears what another has changed. @default nothing */
+  readonly news?: SharedNews;
   /** @default those of `limits` */
   readonly times?: LeaseTimes;
 }
@@ -91,7 +95,7 @@ const defaultTimes: LeaseTimes = {
 
 /** Begins at once. */
 export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
-  const { node, boot, call, clock, log, facts, times = defaultTimes } = options;
+  const { node, boot, call, clock, log, facts, news: shared, times = defaultTimes } = options;
   const wanted = new Map<string, Wanted>();
   /** Other processes: their last beat, and when it was first seen here. */
   const seen = new Map<string, { beat: number; readonly at: Millis }>();
@@ -183,6 +187,7 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
     for (const other of [...seen.keys()]) if (!(other in answer.nodes)) seen.delete(other);
     // A listener may give its account back.
     for (const one of [...wanted.values()]) if (wanted.get(one.account) === one) apply(one, answer);
+    shared?.heard(newestShared(answer));
   }
 
   const lapsedAt = (at: Millis) => at + times.lapseMs;
@@ -209,6 +214,7 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
         log("warn", "lease.unreachable", { error: String(error) });
       const why = error instanceof Error ? error.message : String(error);
       failing = { since: failing?.since ?? clock.now(), why };
+      shared?.heard(null);
       return null;
     }
   }
@@ -237,6 +243,7 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
       leaves,
       lapsed: lapsed().slice(0, engineLimits.leaseNodesMax),
       facts: facts?.() ?? null,
+      shared: shared?.versions() ?? null,
     };
     const make = (signal: AbortSignal) =>
       call(`${leaseService}/${leaseKey}/beat`, input, { signal });
@@ -311,6 +318,7 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
   }
 
   const beating = beatOn();
+  shared?.follow(poke);
 
   return {
     want(channel, account, listener) {

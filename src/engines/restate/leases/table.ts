@@ -10,6 +10,7 @@
  * ended before the other can begin.
  */
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
+import type { Versions } from "./news.ts";
 import type { Beat, LeaseTable } from "./wire.ts";
 
 export const emptyTable: LeaseTable = { version: 0, nodes: {}, leases: {}, gone: [] };
@@ -30,19 +31,45 @@ export function beaten(table: LeaseTable, beat: Beat): LeaseTable {
   const leases = leasesAfter(table.leases, nodes, beat);
   const isSame = gone.size === 0 && known?.left === beat.leaves && Object.keys(leases).length === 0;
   return {
-    version: isSame ? table.version : table.version + 1,
+    version: isSame && !saysNewer(table, beat) ? table.version : table.version + 1,
     nodes,
     leases: isSame ? table.leases : { ...table.leases, ...leases },
     gone: isSame ? table.gone : goneAfter(table, nodes, gone, beat),
   };
 }
 
-const rowOf = ({ node, beat, leaves, facts, wants }: Beat): LeaseTable["nodes"][string] => ({
+/** The newest version of each object that nodes share; null: a node that runs says nothing of it. */
+export function newestShared({ nodes }: Pick<LeaseTable, "nodes">): Versions | null {
+  const rows = Object.values(nodes);
+  return rows.some(({ left, shared }) => !left && shared === null) ? null : newestOf(rows);
+}
+
+function newestOf(rows: readonly LeaseTable["nodes"][string][]): Versions {
+  const newest: Record<string, number> = {};
+  for (const [object, version] of rows.flatMap(({ shared }) => Object.entries(shared ?? {})))
+    newest[object] = Math.max(newest[object] ?? 0, version);
+  return newest;
+}
+
+function saysNewer({ nodes }: LeaseTable, { shared }: Beat): boolean {
+  const newest = newestOf(Object.values(nodes));
+  return Object.entries(shared ?? {}).some(([object, version]) => version > (newest[object] ?? 0));
+}
+
+const rowOf = ({
+  node,
+  beat,
+  leaves,
+  facts,
+  wants,
+  shared,
+}: Beat): LeaseTable["nodes"][string] => ({
   node,
   beat,
   left: leaves,
   facts,
   wants: wants.slice(0, engineLimits.leaseWantsShown),
+  shared,
 });
 
 /** A node that has come back, in another process, is not gone. */

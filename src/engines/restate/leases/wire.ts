@@ -16,6 +16,9 @@ const count = z.number().int().min(0);
 const account = z.string().min(1).max(512);
 const author = z.string().max(512);
 
+/** Which version each has of what nodes share. */
+const versions = z.record(z.string().max(64), count);
+
 /** What a process of a node says of itself, to be shown: nothing is decided by it. */
 export const factsSchema = z.object({
   version: z.string().max(64),
@@ -53,11 +56,13 @@ export const beatSchema = z.object({
   lapsed: z.array(z.object({ boot: id, beat: count })).max(engineLimits.leaseNodesMax),
   /** Null: a node of an older version. */
   facts: factsSchema.nullable().default(null),
+  /** See `news.ts`; null: a node of an older version, which says nothing of it. */
+  shared: versions.nullable().default(null),
 });
 export type Beat = z.infer<typeof beatSchema>;
 
 export const tableSchema = z.object({
-  /** Grows when a lease or the set of processes changes. */
+  /** Grows when a lease or the set of processes changes, or one says a newer version of what nodes share. */
   version: count,
   /** By boot. */
   nodes: z.record(
@@ -69,6 +74,8 @@ export const tableSchema = z.object({
       facts: factsSchema.nullable().default(null),
       /** Accounts that it wants, the first of them. */
       wants: z.array(z.string()).default([]),
+      /** Null also: a node of an older version took its last beat. */
+      shared: versions.nullable().default(null),
     }),
   ),
   /** Nodes that are gone and have not come back, the oldest first, with the time as another node says it. */

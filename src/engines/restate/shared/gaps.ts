@@ -7,18 +7,10 @@
 import { z } from "zod";
 import type { SharedGap, SharedGaps } from "../../../actors/channels/gaps.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
-import type { Clock, Log } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { within } from "../../../domain/ports/within.ts";
-import type { IngressCall } from "../calls/ingress-call.ts";
-import { createSharedTable } from "./table.ts";
+import { createSharedTable, type SharedPorts } from "./table.ts";
 import { gapService, type SharedRow } from "./wire.ts";
-
-export interface NodeGapsPorts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly call: IngressCall;
-}
 
 export interface NodeGaps extends SharedGaps {
   /** Reads what there is, and begins to look for changes. */
@@ -37,7 +29,8 @@ const bodySchema = z.object({
   lost: z.enum(["messages", "edits"]),
 });
 
-export function createNodeGaps({ clock, log, call }: NodeGapsPorts): NodeGaps {
+export function createNodeGaps(ports: SharedPorts): NodeGaps {
+  const { clock, log } = ports;
   /** The newest of what is not stored yet, by id. Null: removed. */
   const unstored = new Map<string, string | null>();
   const stop = new AbortController();
@@ -45,9 +38,7 @@ export function createNodeGaps({ clock, log, call }: NodeGapsPorts): NodeGaps {
   let storing: Promise<void> | null = null;
   let isFailing = false;
   const table = createSharedTable({
-    clock,
-    log,
-    call,
+    ...ports,
     service: gapService,
     lookMs: engineLimits.gapLookMs,
     onChanged: learn,

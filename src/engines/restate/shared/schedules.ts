@@ -5,24 +5,14 @@
  * one node.
  */
 import type { SharedSchedules } from "../../../actors/protocol/schedules.ts";
-import type {
-  Clock,
-  ConnectionLeases,
-  Lease,
-  Log,
-  WantedLease,
-} from "../../../domain/ports/index.ts";
-import type { IngressCall } from "../calls/ingress-call.ts";
-import { createSharedTable } from "./table.ts";
+import type { ConnectionLeases, Lease, WantedLease } from "../../../domain/ports/index.ts";
+import { createSharedTable, type SharedPorts } from "./table.ts";
 import { type SharedRow, scheduleService } from "./wire.ts";
 
 /** Of the node that says them: as an account of a channel that there is not. */
 export const leaseName = ["earshot", "schedules"] as const;
 
-export interface NodeSchedulesPorts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly call: IngressCall;
+export interface NodeSchedulesPorts extends SharedPorts {
   /** Null: this is the only node. */
   readonly leases: ConnectionLeases | null;
 }

@@ -1,20 +1,11 @@
 /** Who may speak and how far accounts have read, shared by all nodes. */
 import { EarshotError } from "../../../domain/errors.ts";
-import type {
-  AccessRow,
-  AccessWrite,
-  Clock,
-  CursorWrite,
-  Log,
-} from "../../../domain/ports/index.ts";
-import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
-import { createSharedTable } from "./table.ts";
+import type { AccessRow, AccessWrite, CursorWrite } from "../../../domain/ports/index.ts";
+import { answerOf } from "../calls/ingress-call.ts";
+import { createSharedTable, type SharedPorts } from "./table.ts";
 import { accessService, cursorService, cursorsSchema, type SharedRow } from "./wire.ts";
 
-export interface SharedRowsPorts {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly call: IngressCall;
+export interface SharedRowsPorts extends SharedPorts {
   /** Another node has changed these rows. */
   readonly onChanged: (rows: readonly SharedRow[]) => void;
 }

@@ -1,22 +1,29 @@
 /**
  * Rows that all nodes share, on a node
  * ====================================
- * Stores what this node changes before anything rests on it, and looks every few seconds for what others have changed.
+ * Stores what this node changes before anything rests on it, and reads what others have changed when it hears that they
+ * have. It looks all the same now and then, as what it should have heard may be lost: often while it cannot hear.
  */
 import type { Millis } from "../../../domain/message.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
 import type { Clock, Log } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
+import { createSharedNews, type SharedNews } from "../leases/news.ts";
 import { answerSchema, rowsKey, type SharedAnswer, type SharedRow } from "./wire.ts";
 
-export interface SharedTablePorts {
+export interface SharedPorts {
   readonly clock: Clock;
   readonly log: Log;
   readonly call: IngressCall;
+  /** News of what others have changed, and to them of what this node has. @default nobody is heard */
+  readonly news?: SharedNews;
+}
+
+export interface SharedTablePorts extends SharedPorts {
   /** The object that has the rows. */
   readonly service: string;
-  /** How often it looks for what others have changed, ms. @default engineLimits.sharedLookMs */
+  /** How often it looks while it cannot hear of a change, ms. @default engineLimits.sharedLookMs */
   readonly lookMs?: Millis;
   /** Another node has changed these rows. */
   readonly onChanged: (rows: readonly SharedRow[]) => void;
@@ -45,11 +52,20 @@ export interface SharedTable {
 
 export function createSharedTable(ports: SharedTablePorts): SharedTable {
   const { clock, log, call, service, onChanged, lookMs = engineLimits.sharedLookMs } = ports;
+  const { news = createSharedNews(false) } = ports;
   let known = 0;
+  /** The newest version that any node has, as far as is heard; the same when it was looked for last. */
+  let newest = 0;
+  let newestThen = 0;
+  let lookedAt = clock.monotonic();
+  /** Ends the pause before the next look. */
+  let waiting = new AbortController();
   /** Names of the rows that there are. */
   const names = new Set<string>();
   const stop = new AbortController();
   let isReachable = true;
+  /** A change was not answered: it may be stored, and then the others do not know of it. */
+  let isUnsure = false;
   /** Calls are made one after the other, as each rests on what the last has learned. */
   let last: Promise<unknown> = Promise.resolve();
 
@@ -72,11 +88,16 @@ export function createSharedTable(ports: SharedTablePorts): SharedTable {
       if (body === null) names.delete(name);
       else names.add(name);
     known = version;
+    if (version > newest) news.changed();
     return all;
   }
 
   async function changeNow(rows: readonly SharedRow[], basis = known): Promise<boolean> {
-    const answer = await ask("change", { known: basis, rows });
+    const answer = await ask("change", { known: basis, rows }).catch((error: unknown) => {
+      isUnsure = true;
+      waiting.abort();
+      throw error;
+    });
     const learned = learn(answer);
     const isOwn = new Set(answer.refused ? [] : rows.map(({ name }) => name));
     const others = learned.filter(({ name }) => !isOwn.has(name));
@@ -86,13 +107,30 @@ export function createSharedTable(ports: SharedTablePorts): SharedTable {
 
   const refresh = () =>
     inTurn(async () => {
+      newestThen = newest;
       const answer = await ask("since", { known });
+      isUnsure = false;
       if (answer.version !== known) onChanged(learn(answer));
     });
 
+  function msUntilLook(): Millis {
+    if (newest > Math.max(known, newestThen)) return 0;
+    const isSure = news.isHearing() && isReachable && !isUnsure && newest <= known;
+    const everyMs = isSure ? engineLimits.sharedRareLookMs : lookMs;
+    return Math.max(0, lookedAt + everyMs - clock.monotonic());
+  }
+
+  /** Ends when a look is due. */
+  async function due(): Promise<void> {
+    for (let ms = msUntilLook(); ms > 0 && !stop.signal.aborted; ms = msUntilLook()) {
+      waiting = new AbortController();
+      await pauseFor(clock, ms, waiting.signal);
+    }
+  }
+
   async function look(): Promise<void> {
     while (!stop.signal.aborted) {
-      await pauseFor(clock, lookMs, stop.signal);
+      await due();
       if (stop.signal.aborted) return;
       try {
         await refresh();
@@ -103,8 +141,16 @@ export function createSharedTable(ports: SharedTablePorts): SharedTable {
           log("warn", "shared.unreachable", { object: service, error: String(error) });
         isReachable = false;
       }
+      lookedAt = clock.monotonic();
     }
   }
+  news.join(service, {
+    version: () => known,
+    heard(version) {
+      newest = version;
+      waiting.abort();
+    },
+  });
 
   return {
     async load(own) {
@@ -116,11 +162,15 @@ export function createSharedTable(ports: SharedTablePorts): SharedTable {
         : answer.rows.flatMap(({ name, body }) => (body === null ? [] : { name, body }));
     },
     start() {
+      lookedAt = clock.monotonic();
       void look();
     },
     refresh,
     version: () => known,
     change: (rows, basis) => inTurn(() => changeNow(rows, basis)),
-    stop: () => stop.abort(),
+    stop() {
+      stop.abort();
+      waiting.abort();
+    },
   };
 }

@@ -5,6 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSystemClock } from "../../../../src/adapters/system/clock.ts";
 import { ingressCaller } from "../../../../src/engines/restate/calls/ingress-call.ts";
+import { createNodeLeases } from "../../../../src/engines/restate/leases/connection-leases.ts";
+import { createSharedNews, type SharedNews } from "../../../../src/engines/restate/leases/news.ts";
 import type { RestateNode } from "../../../../src/engines/restate/node.ts";
 import { registerNodes } from "../../../../src/engines/restate/registration.ts";
 import {
@@ -33,13 +35,19 @@ describe.skipIf(!haveRestate)("what all nodes share", () => {
   });
 
   /** What a node has, and what it has learned of others. */
-  function join() {
+  function join(news?: SharedNews) {
+    let asked = 0;
+    const toRestate = ingressCaller(restate.ingress);
     const learned: Record<string, string | null> = {};
     let changed: () => void = () => undefined;
     const rows = createSharedRows({
       clock: createSystemClock(),
       log: () => undefined,
-      call: ingressCaller(restate.ingress),
+      call: (path, ...more) => {
+        if (path.endsWith("/since")) asked += 1;
+        return toRestate(path, ...more);
+      },
+      ...(news !== undefined && { news }),
       onChanged: (found) => {
         for (const { name, body } of found) learned[name] = body;
         changed();
@@ -52,7 +60,7 @@ describe.skipIf(!haveRestate)("what all nodes share", () => {
           changed = resolve;
         });
     };
-    return { rows, learned, until };
+    return { rows, learned, until, asked: () => asked };
   }
 
   test("rows: the first node gives its own, others get them, and learn each change", async () => {
@@ -80,6 +88,27 @@ describe.skipIf(!haveRestate)("what all nodes share", () => {
     expect(loser.learned).toEqual({ code: winner });
     await loser.rows.store([access("code", "again")]);
     expect(await join().rows.load([])).toContainEqual({ name: "code", body: "again" });
+  });
+
+  test("a node that hears of a change asks once, for that", async () => {
+    const nodes = ["a", "b"].map((name) => {
+      const news = createSharedNews(false);
+      const call = ingressCaller(restate.ingress);
+      const own = { node: name, boot: name, clock: createSystemClock(), log: () => undefined };
+      const leases = createNodeLeases({ ...own, call, news });
+      return { news, leases, ...join(news) };
+    });
+    const [one, two] = nodes as [(typeof nodes)[number], (typeof nodes)[number]];
+    await Promise.all(nodes.map(({ rows }) => rows.load([])));
+    await expect.poll(() => nodes.every(({ news }) => news.isHearing())).toBe(true);
+    two.rows.start();
+    const before = two.asked();
+    await one.rows.store([access("carl", "1")]);
+    await two.until("carl", "1");
+    await one.rows.store([access("carl", "2")]);
+    await two.until("carl", "2");
+    expect(two.asked() - before).toBe(2);
+    await Promise.all(nodes.map(({ leases }) => leases.close()));
   });
 
   test("a node that has missed more changes than are kept reads everything again", async () => {
