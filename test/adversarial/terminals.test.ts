@@ -93,7 +93,6 @@ beforeAll(async () => {
     await ended;
   };
   await until("inspect", () => ready.includes("watching"));
-  await new Promise((go) => setTimeout(go, 300));
   model.reply({ say: [`Hello${evil}`] }, { status: 500, body: `broken${evil}` });
   const attachments = [{ id: `f${evil}`, kind: "file", name: `x${evil}`, mime: `t${evil}` }];
   const replyTo = { id: `r${evil}`, authorId: `b${evil}`, authorName: `B${evil}`, text: evil };

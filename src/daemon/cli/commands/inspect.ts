@@ -69,7 +69,6 @@ async function inspect(options: InspectOptions): Promise<void> {
   if (options.stately === true) return printStately({ ...options, text });
   const stateDir = stateDirFor(options);
   let daemon: DaemonAddress | null = await needDaemon(stateDir);
-  process.stderr.write(`watching ${daemon.base}; end with Ctrl-C\n`);
   for (;;) {
     if (daemon !== null) await watch(daemon, { ...options, text }).catch(lost);
     await sleep(retryMs);
@@ -94,6 +93,8 @@ async function watch(daemon: DaemonAddress, options: InspectOptions): Promise<vo
   });
   if (!answer.ok || answer.body === null)
     throw new EarshotError("EAR_USAGE", `Cannot watch: the daemon answered ${answer.status}`);
+  // Only now: whatever happens after somebody has read this is printed.
+  process.stderr.write(`watching ${daemon.base}; end with Ctrl-C\n`);
   for await (const data of eventData(answer.body)) {
     const line = JSON.parse(data) as StreamLine;
     if (!isWanted(line, options)) continue;
