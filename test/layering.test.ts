@@ -96,6 +96,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   engines: [
     ...["engines/restate/calls", "engines/restate/numbers", "engines/restate/feed"],
     ...["engines/restate/leases", "engines/restate/outlet", "engines/restate/shared"],
+    "engines/restate/files",
     "engines/restate",
   ],
   bridges: ["bridges"],

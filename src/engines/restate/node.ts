@@ -13,6 +13,7 @@ import type { Millis } from "../../domain/message.ts";
 import { type Activation, type ActivationPorts, activate } from "./activation.ts";
 import type { Sdk } from "./calls/handlers.ts";
 import { feedObject } from "./feed/object.ts";
+import { sharedFileObject } from "./files/object.ts";
 import { inboxObject } from "./inbox-object.ts";
 import { leaseObject } from "./leases/object.ts";
 import { numbersObject } from "./numbers/object.ts";
@@ -116,6 +117,7 @@ export async function openNode(options: NodeOptions): Promise<RestateNode> {
     leaseObject(sdk),
     outletObject(sdk),
     fileObject(sdk),
+    sharedFileObject(sdk),
     rowsObject(sdk, accessService),
     rowsObject(sdk, scheduleService),
     rowsObject(sdk, gapService),

@@ -54,6 +54,16 @@ export const engineLimits = {
   /** A file that is carried goes in parts of so many UTF-16 units of Base64, and at most so many. */
   outletPartUnitsMax: 1_000_000,
   outletPartsMax: 64,
+  /** Bytes of one piece of a file that nodes share, and pieces of one: as much as `media.maxBytes` allows. */
+  filePieceBytes: 393_216,
+  filePiecesMax: 2_731,
+  /** What is said of such a file, and of what it belongs to, UTF-16 units. */
+  fileFactsUnitsMax: 4_096,
+  /** When pieces of a file are deleted that was never completed. */
+  fileUnfinishedMs: 3_600_000,
+  /** How long a node waits for what is known of a file, and how soon it asks again after it got no answer. */
+  fileLookMsMax: 5_000,
+  fileLookAgainMs: 5_000,
   /** A node that cannot reach Restate tries again after so long. */
   outletAgainMs: 250,
   leaseNodesMax: 100,

@@ -2,9 +2,15 @@
  * What nodes share besides conversations, on a real Restate: one knows what another has stored, and of two that
  * change the same at once one is refused.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSystemClock } from "../../../../src/adapters/system/clock.ts";
+import { engineLimits } from "../../../../src/domain/ports/engine/engine-limits.ts";
 import { ingressCaller } from "../../../../src/engines/restate/calls/ingress-call.ts";
+import {
+  createSharedFiles,
+  type FileFacts,
+} from "../../../../src/engines/restate/files/shared-files.ts";
 import { createNodeLeases } from "../../../../src/engines/restate/leases/connection-leases.ts";
 import { createSharedNews, type SharedNews } from "../../../../src/engines/restate/leases/news.ts";
 import type { RestateNode } from "../../../../src/engines/restate/node.ts";
@@ -131,5 +137,77 @@ describe.skipIf(!haveRestate)("what all nodes share", () => {
     await one.rows.store([{ ...cursor, value: "17" }]);
     expect(await two.rows.cursor("telegram", "bot", "i")).toBe("17");
     expect(await two.rows.cursor("telegram", "bot", "other")).toBe(null);
+  });
+
+  /** Files as a node has them. */
+  const joinFiles = () => createSharedFiles(ingressCaller(restate.ingress));
+  const facts = (more: Partial<FileFacts> = {}): FileFacts => ({
+    label: "a label",
+    owner: null,
+    keepMs: 60_000,
+    ...more,
+  });
+  async function* parts(...all: Uint8Array[]) {
+    yield* all;
+  }
+  const wholeOf = async (source: AsyncIterable<Uint8Array>) => {
+    const all: Uint8Array[] = [];
+    for await (const one of source) all.push(one);
+    return Buffer.concat(all);
+  };
+
+  test("files: what one node stores in pieces of any size, another reads byte for byte, and its facts", async () => {
+    const [one, two] = [joinFiles(), joinFiles()];
+    const size = engineLimits.filePieceBytes;
+    for (const length of [0, 1, size - 1, size, size + 1, 2 * size + 7]) {
+      const bytes = Buffer.from(Array.from({ length }, (_, at) => (at * 7 + (at >> 8)) % 251));
+      const id = `file${length}`;
+      const cut = Math.floor(length / 3);
+      expect(await two.about(id)).toBe(null);
+      await one.store(id, facts(), parts(bytes.subarray(0, cut), bytes.subarray(cut)));
+      const file = await two.about(id);
+      const pieces = Math.ceil(length / size);
+      expect(file).toMatchObject({ bytes: length, pieces, label: "a label", owner: null });
+      if (file === null) throw new Error("it is gone");
+      expect((await wholeOf(two.read(id, file))).equals(bytes)).toBe(true);
+    }
+  });
+
+  test("a file that was not completed is none, and a stored one is never changed", async () => {
+    const files = joinFiles();
+    const broken = async function* () {
+      yield Buffer.alloc(engineLimits.filePieceBytes, 1);
+      throw new Error("the disk is gone");
+    };
+    await expect(files.store("whole", facts(), broken())).rejects.toThrow("the disk is gone");
+    expect(await files.about("whole")).toBe(null);
+    await files.store("whole", facts(), parts(Buffer.from("first")));
+    await expect(files.store("whole", facts(), parts(Buffer.from("other")))).rejects.toThrow(
+      "stored already",
+    );
+    const file = await files.about("whole");
+    if (file === null) throw new Error("it is gone");
+    expect(String(await wholeOf(files.read("whole", file)))).toBe("first");
+    const other = { ...file, sha256: "0".repeat(64) };
+    await expect(wholeOf(files.read("whole", other))).rejects.toThrow("other bytes");
+  });
+
+  test("of two messages that want a file one gets it; its time is then the owner's, and it is deleted for good", async () => {
+    const [one, two] = [joinFiles(), joinFiles()];
+    for (const id of ["kept", "left"])
+      await one.store(id, facts({ keepMs: 1_500 }), parts(Buffer.from(id)));
+    const wanted = await Promise.all([
+      one.own("kept", "message 1", 60_000),
+      two.own("kept", "message 2", 60_000),
+    ]);
+    expect([...wanted].sort()).toEqual(["other", "owned"]);
+    const owner = wanted[0] === "owned" ? "message 1" : "message 2";
+    expect(await two.own("kept", owner, 60_000)).toBe("owned");
+    expect(await one.erase("kept", false)).toBe(false);
+    while ((await two.about("left")) !== null) await sleep(50);
+    expect(await two.about("kept")).toMatchObject({ owner });
+    expect(await two.own("left", owner, 60_000)).toBe("gone");
+    expect(await one.erase("kept", true)).toBe(true);
+    expect([await two.about("kept"), await two.erase("kept", true)]).toEqual([null, false]);
   });
 });
