@@ -18,13 +18,12 @@ import { createRuntime } from "../actors/runtime/runtime.ts";
 import { createSessionFiles } from "../adapters/files/session-files.ts";
 import { createWorkspaces } from "../adapters/files/workspaces.ts";
 import { openMediaService } from "../adapters/media/media-service.ts";
-import { openOutgoingFiles } from "../adapters/media/outgoing-files.ts";
-import { openUploads } from "../adapters/media/uploads.ts";
+import type { Uploads } from "../adapters/media/uploads.ts";
 import { wallTime } from "../adapters/system/clock.ts";
 import { sha256 } from "../adapters/system/digest.ts";
 import { createIds, createRandom } from "../adapters/system/ids.ts";
 import { accountsOf, defaultAgentId, type EarshotConfig } from "../domain/config/index.ts";
-import type { Clock, DaemonControl, Ids, Log, MirrorStore, Store } from "../domain/ports/index.ts";
+import type { Clock, DaemonControl, Log, MirrorStore, Store } from "../domain/ports/index.ts";
 import { oneLine } from "../domain/sanitize.ts";
 import { type ExtraCommand, extrasFor } from "../machines/commands/extension-commands.ts";
 import { menuCommands, type OfferedCommand, offeredCommands } from "../machines/commands/help.ts";
@@ -54,6 +53,7 @@ import { version } from "./state/package-files.ts";
 import { searchFileOf, storePathOf } from "./state/state-dir.ts";
 import type { TokenReader } from "./state/token.ts";
 import { localOffset, sessionFolderOf } from "./state/transcript-dir.ts";
+import { openStoredFiles } from "./stored-files.ts";
 import { webchatRoute } from "./webchat/route.ts";
 import { createSpeech, type Speech } from "./webchat/speech.ts";
 import { createWebchatUploads } from "./webchat/uploads.ts";
@@ -188,27 +188,20 @@ export function composeServices(ports: ServicePorts): Services {
     inspect: (order) => runtime.inspect(order),
     uninspect: (reader) => runtime.uninspect(reader),
   });
+  const files = openStoredFiles({ ...ports, baseDir: ports.plugins.baseDir, ids });
   const own: RuntimePorts = {
     ...runtimePorts(ports),
     reads: mirror ?? undefined,
     ids,
     media,
-    outgoing: openOutgoingFiles({
-      folder: join(ports.stateDir, "outgoing"),
-      stateDir: ports.stateDir,
-      closed: () =>
-        config().agents.list.map(({ id }) => sessionFolderOf(config(), ports.stateDir, id)),
-      now: () => clock.now(),
-      unique: () => ids.next(),
-      folderOf: createWorkspaces(ports.plugins.baseDir, ports.stateDir).folder,
-    }),
+    outgoing: files.outgoing,
     directory: connections.directory,
     events,
     onInspect: inspector.report,
   };
   const runtime: Runtime =
     engine === null || engines === null ? createRuntime(own) : engines.withEngine(own, engine);
-  const webchat = webchatOf(ports, ids, shown, runtime, noCopy, engine);
+  const webchat = webchatOf(ports, files.uploads, shown, runtime, noCopy, engine);
   registry.show(webchat);
   const { terminal } = registry;
   engines?.shareTerminal({ clock, log, config, mirror, events: shown, terminal, noCopy });
@@ -388,16 +381,14 @@ function runtimePorts(
 }
 
 function webchatOf(
-  { clock, log, mirror, store, config, readToken, stateDir }: ServicePorts,
-  ids: Ids,
+  { clock, log, mirror, store, config, readToken }: ServicePorts,
+  uploads: Uploads,
   events: RuntimeEvents,
   runtime: Runtime,
   noCopy: () => string | null,
   engine: Engine | null,
 ): Webchat {
   const route = () => webchatRoute(config());
-  const folder = join(stateDir, "uploads");
-  const uploads = openUploads({ folder, now: () => clock.now(), unique: () => ids.next() });
   return createWebchat({
     uploads: createWebchatUploads({ clock, log, config, uploads, route }),
     clock,

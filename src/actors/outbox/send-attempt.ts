@@ -53,7 +53,13 @@ export async function trySend(
   const { media } = delivery.body as Partial<TextBody>;
   const takes = media !== undefined && outbound.sendMedia !== undefined;
   // Read before the call, so that a disk that fails leaves no doubt about what was sent.
-  const data = takes ? await ports.readFile(media.file).catch(() => null) : null;
+  let data: Uint8Array | null = null;
+  try {
+    if (takes) data = await ports.readFile(media.file);
+  } catch (error) {
+    // It is kept where it cannot be reached now: the text is no substitute for a file that is there.
+    if (error instanceof EarshotError && error.disposition === "retry") return outcomeOf(error);
+  }
   const outcome = await tryCall(ports, (signal) =>
     perform(outbound, delivery, { target, data }, signal),
   );

@@ -79,8 +79,15 @@ const notesBytesMax = 1_048_576;
 const partMsMax = 3_600_000;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
-/** `unique` returns unpredictable letters and digits. */
-export function openFileCache(folder: string, unique: () => string): FileCache {
+/**
+ * @param unique returns unpredictable letters and digits
+ * @param onPruned called with each file that was too old, or too much. @default nothing
+ */
+export function openFileCache(
+  folder: string,
+  unique: () => string,
+  onPruned: (id: string) => void = () => undefined,
+): FileCache {
   let ready: Promise<void> | null = null;
   /** Total bytes; null: not counted yet. */
   let total: number | null = null;
@@ -152,7 +159,8 @@ export function openFileCache(folder: string, unique: () => string): FileCache {
       const file = { bytes, mime: sniff(head) };
       await writeNotes(id, { file, readings: {} });
       if (total !== null) total += bytes;
-      if (total === null || total > totalMax) total = await pruneFolder(folder, 0, totalMax, id);
+      if (total === null || total > totalMax)
+        total = await pruneFolder(folder, 0, totalMax, onPruned, id);
       return file;
     },
     read: (id, bytesMax) => readFile(place(id), bytesMax),
@@ -184,7 +192,7 @@ export function openFileCache(folder: string, unique: () => string): FileCache {
       for (const ending of [".label", ".json", ""]) await rm(place(id, ending), { force: true });
     },
     async prune(before, bytesMax) {
-      total = await pruneFolder(folder, before, bytesMax);
+      total = await pruneFolder(folder, before, bytesMax, onPruned);
     },
   };
 }
@@ -239,6 +247,7 @@ async function pruneFolder(
   folder: string,
   before: number,
   bytesMax: number,
+  onPruned: (id: string) => void,
   spare?: string,
 ): Promise<number> {
   const names = await namesIn(folder);
@@ -266,6 +275,7 @@ async function pruneFolder(
     if (id === spare || (entry.at >= before && total <= bytesMax)) continue;
     for (const file of entry.names) await rm(join(folder, file), { force: true, recursive: true });
     total -= entry.bytes;
+    onPruned(id);
   }
   return total;
 }

@@ -31,13 +31,15 @@ export interface OutgoingFilesOptions {
   readonly folderOf: (workspace: string) => string;
   /** @default the guarded client */
   readonly http?: HttpClient;
+  /** Called with copies that are too old, or too many. @default nothing */
+  readonly onDeleted?: ((id: string) => void) | undefined;
 }
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const nameUnitsMax = 120;
 
 export function openOutgoingFiles(options: OutgoingFilesOptions): OutgoingFiles {
-  const cache = openFileCache(options.folder, options.unique);
+  const cache = openFileCache(options.folder, options.unique, options.onDeleted);
   const http = options.http ?? createHttpClient();
 
   async function opened(order: OutgoingSource, signal: AbortSignal) {

@@ -11,6 +11,7 @@ import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import { type Attachment, attachmentSchema, type Millis } from "../../domain/message.ts";
+import type { OutgoingMedia } from "../../domain/outgoing.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import { type FileCache, openFileCache } from "./file-cache.ts";
 import { fits, headBytes, looksLikeText } from "./sniff.ts";
@@ -29,7 +30,16 @@ const labelSchema = z.object({
 
 export type UploadOwner = z.infer<typeof ownerSchema>;
 export interface Upload extends z.infer<typeof labelSchema> {
+  /** Letters and digits. */
   readonly id: string;
+}
+
+/** Where uploads are kept besides this folder. */
+export interface UploadsElsewhere {
+  /** Stores a file that was just completed, and is not known here before. */
+  store(upload: Upload, bytes: AsyncIterable<Uint8Array>): Promise<void>;
+  /** It was deleted here. */
+  deleted(upload: Upload): void;
 }
 
 export interface UploadTerms {
@@ -41,6 +51,16 @@ export interface UploadTerms {
   readonly totalMax: number;
   /** Its initial owner. @default none */
   readonly owner?: UploadOwner;
+  /** Its id, which no other has. @default an unguessable one */
+  readonly id?: string;
+}
+
+/** What is known of a part of an answer. */
+export interface AnswerHint {
+  /** The file that it is; null: it is a text. */
+  readonly media: Pick<OutgoingMedia, "mime" | "name" | "bytes"> | null;
+  /** It may have been spoken, too. */
+  readonly spoken: boolean;
 }
 
 export interface Uploads {
@@ -51,13 +71,18 @@ export interface Uploads {
    */
   keep(source: AsyncIterable<Uint8Array>, terms: UploadTerms): Promise<Upload>;
   find(id: string): Promise<Upload | null>;
+  /** All that are in the folder. */
+  list(): Promise<readonly Upload[]>;
   /**
    * Assigns files to the message they are sent with; idempotent.
    * @throws EarshotError EAR_INBOUND_INVALID when a file is gone or belongs to another message.
    */
   send(ids: readonly string[], message: string): Promise<readonly Upload[]>;
-  /** The stored files of a message or an answer. */
-  of(owner: UploadOwner): Promise<readonly Upload[]>;
+  /**
+   * The stored files of a part of an answer.
+   * @param hint whether it may have files that are not in this folder. @default it may
+   */
+  ofAnswer(part: string, hint?: AnswerHint): Promise<readonly Upload[]>;
   /** A stream of a file's bytes. */
   open(id: string): Promise<ReadableStream<Uint8Array>>;
   /** Deletes an unsent file. False: there is no such file. */
@@ -75,12 +100,14 @@ export interface UploadOptions {
   readonly now: () => Millis;
   /** Returns unpredictable letters and digits. */
   readonly unique: () => string;
+  /** @default nowhere */
+  readonly elsewhere?: UploadsElsewhere | undefined;
 }
 
 const nameUnitsMax = 120;
 
 /** Opens the uploads of a folder, which is read on first use. */
-export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
+export function openUploads({ folder, now, unique, elsewhere }: UploadOptions): Uploads {
   const cache = openFileCache(folder, unique);
   let loading: Promise<Map<string, Upload>> | null = null;
   const all = (): Promise<Map<string, Upload>> => {
@@ -108,6 +135,7 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
   async function forget(upload: Upload): Promise<void> {
     (await all()).delete(upload.id);
     await cache.remove(upload.id);
+    elsewhere?.deleted(upload);
   }
   async function deleteOld(sentBefore: Millis, bytesMax: number, spare?: string): Promise<void> {
     const oldestFirst = [...(await all()).values()].sort((a, b) => a.at - b.at);
@@ -126,14 +154,17 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
   }
 
   return {
-    async keep(source, { name, declared, bytesMax, totalMax, owner = null as UploadOwner | null }) {
+    async keep(source, terms) {
+      const { name, declared, bytesMax, totalMax, owner = null } = terms;
       const known = await all();
-      const id = unique().toLowerCase();
+      const id = terms.id ?? unique().toLowerCase();
       const anySize = Number.POSITIVE_INFINITY;
       const { bytes, mime } = await cache.put(id, source, { bytesMax, totalMax: anySize });
       try {
         const type = detectType(await cache.read(id, headBytes), mime, declared);
         const upload = { id, ...type, bytes, name: nameOf(name), at: now(), owner };
+        // Before the label: without one it is deleted at the next start, as it was never completed.
+        if (elsewhere !== undefined) await elsewhere.store(upload, bytesOf(await cache.open(id)));
         await label(cache, upload);
         known.set(id, upload);
         await deleteOld(Number.NEGATIVE_INFINITY, totalMax, id);
@@ -144,6 +175,7 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
       }
     },
     find: async (id) => (await all()).get(id) ?? null,
+    list: async () => [...(await all()).values()],
     async send(ids, message) {
       const known = await all();
       const owner = { of: "message", id: message } as const;
@@ -160,7 +192,8 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
         uploads.map((upload) => (upload.owner === null ? give(known, upload, owner) : upload)),
       );
     },
-    async of(owner) {
+    async ofAnswer(part) {
+      const owner = { of: "answer", id: part } as const;
       const uploads = [...(await all()).values()];
       return uploads.filter((one) => one.owner !== null && sameOwner(one.owner, owner));
     },
@@ -175,18 +208,32 @@ export function openUploads({ folder, now, unique }: UploadOptions): Uploads {
   };
 }
 
-const sameOwner = (a: UploadOwner, b: UploadOwner): boolean => a.of === b.of && a.id === b.id;
+export const sameOwner = (a: UploadOwner, b: UploadOwner): boolean =>
+  a.of === b.of && a.id === b.id;
 
-const label = (cache: FileCache, { id, ...rest }: Upload): Promise<void> =>
-  cache.label(id, JSON.stringify(rest));
+/** What is stored beside the bytes of an upload. */
+export const labelOf = ({ id: _, ...rest }: Upload): string => JSON.stringify(rest);
+
+/** The upload with that label; null: it is torn, or none. */
+export function uploadOf(id: string, labelText: string): Upload | null {
+  const { data } = labelSchema.safeParse(parsed(labelText));
+  return data === undefined ? null : { id, ...data };
+}
+
+const label = (cache: FileCache, upload: Upload): Promise<void> =>
+  cache.label(upload.id, labelOf(upload));
+
+/** The bytes of a stream. */
+export const bytesOf = (stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> =>
+  stream as unknown as AsyncIterable<Uint8Array>;
 
 /** Loads the folder's uploads. A file without a label was never completed and is deleted. */
 async function load(cache: FileCache): Promise<Map<string, Upload>> {
   const known = new Map<string, Upload>();
   for (const [id, labelText] of await cache.labels()) {
-    const rest = labelText === null ? null : labelSchema.safeParse(parsed(labelText));
+    const upload = labelText === null ? null : uploadOf(id, labelText);
     const file = await cache.file(id);
-    if (rest?.success === true && file !== null) known.set(id, { id, ...rest.data });
+    if (upload !== null && file !== null) known.set(id, upload);
     else await cache.remove(id);
   }
   return known;

@@ -9,16 +9,24 @@ export interface EngineModules {
   readonly withEngine: typeof import("./front.ts").withEngine;
   readonly noCopyOf: typeof import("./engine-status.ts").noCopyOf;
   readonly shareTerminal: typeof import("./terminal.ts").shareTerminal;
+  readonly createNodeFiles: typeof import("./files.ts").createNodeFiles;
 }
 
 /** Null: the daemon's own hosts step its conversations. */
-export async function loadEngine({ engine }: EarshotConfig): Promise<EngineModules | null> {
-  if (engine.kind === "pool") return null;
-  const [{ createEngine }, { withEngine }, { noCopyOf }, { shareTerminal }] = await Promise.all([
+export async function loadEngine(config: EarshotConfig): Promise<EngineModules | null> {
+  if (config.engine.kind === "pool") return null;
+  const [engine, front, status, terminal, files] = await Promise.all([
     import("./engine.ts"),
     import("./front.ts"),
     import("./engine-status.ts"),
     import("./terminal.ts"),
+    import("./files.ts"),
   ]);
-  return { createEngine, withEngine, noCopyOf, shareTerminal };
+  return {
+    createEngine: engine.createEngine,
+    withEngine: front.withEngine,
+    noCopyOf: status.noCopyOf,
+    shareTerminal: terminal.shareTerminal,
+    createNodeFiles: files.createNodeFiles,
+  };
 }

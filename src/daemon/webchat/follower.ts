@@ -163,7 +163,12 @@ export function createFollower(ports: FollowerPorts): Follower {
     // At once, as on its own node: before the answer that comes in the same batch.
     if (moment?.type === "typing") pages.show(moment);
     // It is of a message that a page has to have.
-    else if (moment !== null) then(() => pages.refresh().then(() => pages.show(moment)));
+    else if (moment !== null)
+      then(async () => {
+        await pages.refresh();
+        if (moment.type === "attached") chat.attached(moment.id, moment.attachments);
+        pages.show(moment);
+      });
   }
   async function done(): Promise<void> {
     isDone = true;

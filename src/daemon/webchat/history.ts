@@ -19,7 +19,7 @@ import {
   routeOf,
   sameRoute,
 } from "../../domain/message.ts";
-import type { OutgoingChoices } from "../../domain/outgoing.ts";
+import type { OutgoingChoices, OutgoingMedia } from "../../domain/outgoing.ts";
 import {
   type EventRow,
   noConversation,
@@ -132,8 +132,12 @@ export interface WebchatHistoryOptions {
   /** Session keys of the chat; one for each agent that receives it. */
   readonly keys: () => readonly string[];
   readonly isHere: (place: Pick<Route, "channel" | "chat">) => boolean;
-  /** Files stored with a delivered part. */
-  readonly filesOf: (part: string) => Promise<readonly AttachedFile[]>;
+  /** Files stored with a delivered part; `media`: the file that it is, null: it is a text. */
+  readonly filesOf: (
+    part: string,
+    media: OutgoingMedia | null,
+    at: Millis,
+  ) => Promise<readonly AttachedFile[]>;
 }
 
 export interface WebchatHistory {
@@ -209,7 +213,7 @@ export function createWebchatHistory(options: WebchatHistoryOptions): WebchatHis
     if (body === null) return null;
     const { replyTo, route, media } = body;
     const via = isHere(route) ? null : { channel: route.channel };
-    const attachments = await filesOf(id);
+    const attachments = via === null ? await filesOf(id, media ?? null, at) : [];
     // A file that is shown needs no text that names it.
     const text = media !== undefined && attachments.length > 0 ? media.caption : body.text;
     const choices = (via === null ? body.choices : undefined) ?? null;

@@ -26,7 +26,7 @@ export interface FramesElsewhere {
 }
 
 /** What only the node knows on which the conversation is active: the rest is in the event stream and the copy. */
-export type MomentFrame = Extract<ServerFrame, { type: "typing" | "ack" }>;
+export type MomentFrame = Extract<ServerFrame, { type: "typing" | "ack" | "attached" }>;
 
 /** Decisions sent again to a page that reconnects. */
 const decisionsResentMax = 50;
@@ -118,7 +118,8 @@ export function createPages({ clock, chat }: PagesPorts) {
 /** What a page of another node was shown; null: a newer version may send more. */
 export function momentOf(frame: unknown): MomentFrame | null {
   const { data } = serverFrameSchema.safeParse(frame);
-  return data?.type === "typing" || data?.type === "ack" ? data : null;
+  const isOne = data?.type === "typing" || data?.type === "ack" || data?.type === "attached";
+  return isOne ? data : null;
 }
 
 /** Omits the field if there are no files. */

@@ -5,12 +5,12 @@
  * uploads, and the messages of refusals. The bytes are stored with the other files of the state
  * directory.
  */
-import type { Upload, Uploads } from "../../adapters/media/uploads.ts";
+import type { AnswerHint, Upload, Uploads } from "../../adapters/media/uploads.ts";
 import type { MediaSettings } from "../../domain/config/conversation/media.ts";
 import { type EarshotConfig, resolveMedia } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
-import type { Attachment } from "../../domain/message.ts";
+import type { Attachment, Millis } from "../../domain/message.ts";
 import type { Clock, Log, MediaRequest, TimerHandle } from "../../domain/ports/index.ts";
 import { ApiRefusal } from "../http/api-error.ts";
 import type { WebchatRoute } from "./route.ts";
@@ -51,8 +51,8 @@ export interface WebchatUploads {
   send(ids: readonly string[], message: string): Promise<readonly Attachment[]>;
   /** Stores the file or the audio of a part of an answer, once. */
   say(request: MediaRequest): Promise<{ readonly part: string; readonly upload: Upload }>;
-  /** The files of a part of an answer. */
-  filesOf(part: string): Promise<readonly Upload[]>;
+  /** The files of a part of an answer, and what it is; `at`: when it was sent, ms since the epoch. */
+  filesOf(part: string, media: AnswerHint["media"], at: Millis): Promise<readonly Upload[]>;
   /** Starts the periodic removal of old files. */
   start(): void;
   stop(): void;
@@ -120,12 +120,16 @@ export function createWebchatUploads(ports: WebchatUploadPorts): WebchatUploads 
       const part = id.replace(/:speech$/u, "");
       const owner = { of: "answer", id: part } as const;
       // It was stored by an attempt whose end was lost.
-      const [stored] = await uploads.of(owner);
+      const [stored] = await uploads.ofAnswer(part);
       if (stored !== undefined) return { part, upload: stored };
       const terms = { name, declared: mime, bytesMax, totalMax, owner };
       return { part, upload: await uploads.keep(once(data), terms) };
     },
-    filesOf: (part) => uploads.of({ of: "answer", id: part }),
+    filesOf(part, media, at) {
+      const isKept = at >= clock.now() - config().messages.dedupe.retentionMs;
+      const spoken = isKept && settings().speech !== null;
+      return uploads.ofAnswer(part, { media: isKept ? media : null, spoken });
+    },
     start: cleanUp,
     stop() {
       stopped = true;

@@ -72,7 +72,7 @@ export function createWebchat(ports: WebchatPorts): Webchat {
     store: ports.store,
     keys: ports.keys,
     isHere: (place) => place.channel === channel && place.chat.id === webChatId,
-    filesOf: async (part) => (await uploads.filesOf(part)).map(shown),
+    filesOf: async (...part) => (await uploads.filesOf(...part)).map(shown),
   });
   const { clock, log, keys, store, isCopy, others } = ports;
   const pages = createPages({ clock, chat });
@@ -133,10 +133,10 @@ export function createWebchat(ports: WebchatPorts): Webchat {
       return (await uploads.find(id)) === null ? null : uploads.open(id);
     },
     async media(request) {
-      const { part } = await uploads.say(request);
-      const attachments = (await uploads.filesOf(part)).map(shown);
+      const { part, upload } = await uploads.say(request);
+      const attachments = [shown(upload)];
       chat.attached(part, attachments);
-      pages.broadcast({ type: "attached", id: part, attachments });
+      show({ type: "attached", id: part, attachments });
     },
     uploads,
     problem,

@@ -61,8 +61,8 @@ describe("whose a file is", () => {
     const { id } = await keep(rig.uploads, "words");
     await rig.uploads.send([id], "m1");
     const { uploads } = rig.reopen();
-    expect(await uploads.of({ of: "message", id: "m1" })).toHaveLength(1);
-    expect(await uploads.of({ of: "answer", id: "m1" })).toEqual([]);
+    expect(await uploads.find(id)).toMatchObject({ owner: { of: "message", id: "m1" } });
+    expect(await uploads.ofAnswer("m1")).toEqual([]);
     await expect(uploads.send([id], "m2")).rejects.toThrow("no longer here");
   });
 });

@@ -1,8 +1,11 @@
 /**
- * What a node makes of things that happen on another: the answer to a visitor of its web chat, and an account whose
- * token the platform refuses, or which only the other one cannot reach.
+ * What a node makes of things that happen on another: the answer to a visitor of its web chat, files that were taken or
+ * made there, and an account whose token the platform refuses, or which only the other one cannot reach.
  */
-import { writeFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Need } from "../../../src/daemon/api-types/needs.ts";
@@ -11,6 +14,8 @@ import { soon } from "../../support/daemon/inspect-socket.ts";
 import { group, type LiveDaemon, toScout } from "../../support/daemon/live-daemon.ts";
 import { openPage, type Page } from "../../support/daemon/page.ts";
 import { openFrames } from "../../support/daemon/room-daemon.ts";
+import { freePort } from "../../support/free-port.ts";
+import { type DaemonProcess, startProcess } from "../../support/restate/daemon-process.ts";
 import { IngressProxy } from "../../support/restate/ingress-proxy.ts";
 import { haveRestate } from "../../support/restate/server.ts";
 import { createTwoDaemons, type TwoDaemons } from "../../support/restate/two-daemons.ts";
@@ -30,12 +35,21 @@ export default async function* (turn) {
     yield { type: "text", text: piece };
   }
   if (turn.said.includes("tale")) return;
-  if (turn.said.includes("Draw")) return yield { type: "media", source: "chart.png" };
+  if (turn.said.includes("Draw")) return yield { type: "media", source: "chart.png", caption: turn.said };
   const [, id, facts] = turn.prompt.match(/attachment_id:(a[0-9]+-[0-9]+)\\] (.*)/) ?? [];
   if (id === undefined) return yield { type: "text", text: "You said " + turn.said };
   const inside = await turn.callTool("attachment_fetch", { attachment_id: id });
-  yield { type: "text", text: "I see " + facts + ". " + inside };
+  yield { type: "text", text: "I see " + facts + ". " + inside.slice(0, 300) };
 }`;
+
+/** An agent whose program is in that folder. */
+const agentsIn = (workspace: string) => {
+  const driver = { kind: "module", module: join(workspace, "agent.mjs") };
+  return { agents: { list: [{ id: "main", name: "Scout", workspace, driver }] } };
+};
+const media = { maxBytes: 1_500_000 };
+/** Of a daemon: where it listens, and what clients must send. */
+type Reached = Pick<LiveDaemon, "base" | "token">;
 
 describe.skipIf(!haveRestate)("on a node that has neither conversation nor connection", () => {
   let all: TwoDaemons;
@@ -46,6 +60,7 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
   let way: IngressProxy;
   /** Keeps no copy. */
   let bare: LiveDaemon;
+  const workspace = newFolder();
   /** The agent's question for the next piece of its tale. */
   const asking: ((piece: string) => void)[] = [];
   const narrator = new Loopback(async (_request, response) => {
@@ -67,15 +82,12 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
       const accounts = { home: account(telegram.apiRoot), shop: account(root) };
       return { webhook: {}, telegram: { accounts } };
     };
-    const folder = newFolder();
     await narrator.up();
-    writeFileSync(join(folder, "agent.mjs"), agentWith(narrator.url));
-    writeFileSync(join(folder, "chart.png"), sampleFiles.png);
-    const driver = { kind: "module", module: join(folder, "agent.mjs") };
-    const agents = { list: [{ id: "main", name: "Scout", workspace: folder, driver }] };
+    writeFileSync(join(workspace, "agent.mjs"), agentWith(narrator.url));
+    writeFileSync(join(workspace, "chart.png"), sampleFiles.png);
     all = await createTwoDaemons({
       pagesDir: "",
-      config: { agents, channels: channels(reached.apiRoot) },
+      config: { ...agentsIn(workspace), media, channels: channels(reached.apiRoot) },
       ofBack: async (ingress) => {
         proxy = await IngressProxy.open(ingress);
         return { ingress: proxy.url, config: { channels: channels(way.url) } };
@@ -240,7 +252,9 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     const { front } = all;
     await front.say({ chat: group("#garden"), text: "Scout, a tale for all", ...toScout });
     await give("It was a dark ");
-    const frames = await openFrames(front, undefined, "agent:main:webhook:group:#garden");
+    const garden = "agent:main:webhook:group:#garden";
+    // The room may be news to this node.
+    const frames = await soon(() => openFrames(front, undefined, garden));
     await frames.until(({ writing }) => writing?.text.startsWith("It was a") === true);
     await give("night in the barn ");
     await frames.until(({ writing }) => writing?.text.includes("night in the") === true);
@@ -249,22 +263,121 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     await frames.close();
   });
 
-  test("files stay where they are: the agent is told of one that it cannot read, a visitor sees the name of another", async () => {
-    const { base, token } = all.front;
-    const page = await openPage(base, token);
-    const uploaded = await fetch(`${base}/api/webchat/uploads?name=beans.txt`, {
+  const hashOf = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+  /** A file of a node, and what is said of it. */
+  const fileAt = async ({ base, token }: Reached, id: string, method = "GET") => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${base}/api/webchat/uploads/${id}`, { method, headers });
+    const facts = ["type", "length", "disposition"].map((of) =>
+      answer.headers.get(`content-${of}`),
+    );
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    return {
+      status: answer.status,
+      facts,
+      hash: hashOf(bytes),
+      text: bytes.toString("utf8", 0, 500),
+    };
+  };
+  const upload = async (
+    { base, token }: Reached,
+    name: string,
+    body: string | Buffer<ArrayBuffer>,
+  ) => {
+    const answer = await fetch(`${base}/api/webchat/uploads?name=${name}`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "text/plain" },
-      body: "broad beans",
+      body,
     });
-    const { id } = (await uploaded.json()) as { id: string };
+    return { status: answer.status, text: await answer.text() };
+  };
+  const uploaded = async (node: Reached, name: string, body: string | Buffer<ArrayBuffer>) =>
+    (JSON.parse((await upload(node, name, body)).text) as { id: string }).id;
+  /** More than two pieces. */
+  const long = Buffer.alloc(media.maxBytes, "0123456789 beans\n");
+
+  test("an upload is read by the agent on another node, and by pages of each, byte for byte", async () => {
+    const { front, back } = all;
+    const page = await openPage(front.base, front.token);
+    const id = await uploaded(front, "beans.txt", long);
+    const own = await fileAt(front, id);
+    expect(own).toMatchObject({ status: 200, hash: hashOf(long) });
+    expect(own.facts).toEqual([
+      "application/octet-stream",
+      String(media.maxBytes),
+      "attachment; filename*=UTF-8''beans.txt",
+    ]);
+    // Not sent yet, and known to all.
+    for (const node of [back, bare]) expect(await fileAt(node, id)).toEqual(own);
     page.say("What is in it?", undefined, [id]);
     const answer = await page.wait("said", ({ text }) => text.includes("I see"));
-    expect(answer.text).toContain("not stored on this node, or no longer");
-    page.say("Draw it.");
-    const drawn = await page.wait("said", ({ text }) => text.includes("chart.png"));
-    expect(drawn.attachments).toBe(undefined);
+    expect(answer.text).toContain("0123456789 beans");
+    const head = { ...own, hash: hashOf(""), text: "" };
+    for (const node of [front, back, bare]) expect(await fileAt(node, id, "HEAD")).toEqual(head);
+    // It has its message: no other gets it, and nobody deletes it, on whichever node.
+    for (const node of [front, back]) {
+      const { status } = await fileAt(node, id, "DELETE");
+      expect(status).toBe(404);
+    }
+    const there = await openPage(back.base, back.token);
+    const second = there.say("Mine", undefined, [id]);
+    expect(await there.wait("error")).toMatchObject({ id: second });
+    // One that was uploaded on this node is sent, or deleted, through that one.
+    const [sent, dropped] = [
+      await uploaded(front, "a.txt", "kale"),
+      await uploaded(front, "b", "b"),
+    ];
+    expect((await fileAt(back, dropped, "DELETE")).status).toBe(200);
+    expect((await fileAt(bare, dropped)).status).toBe(404);
+    there.say("And in this one?", undefined, [sent]);
+    await there.wait("said", ({ text }) => text.includes("kale"));
+    expect((await fileAt(front, sent, "DELETE")).status).toBe(404);
+    for (const one of [page, there]) one.close();
+  });
+
+  test("a file of an answer is on the pages of each node, now and later, and read there", async () => {
+    const { front, back } = all;
+    const pages = await Promise.all([front, back].map(({ base, token }) => openPage(base, token)));
+    pages[0]?.say("Draw it.");
+    const drawn = await Promise.all(
+      pages.map((page) => page.wait("said", ({ attachments = [] }) => attachments.length > 0)),
+    );
+    expect(drawn[0]).toEqual(drawn[1]);
+    const [file] = drawn[0]?.attachments ?? [];
+    expect(file).toMatchObject({ kind: "image", mime: "image/png", name: "chart.png" });
+    for (const node of [back, front, bare]) {
+      const found = await fileAt(node, file?.id ?? "");
+      expect(found).toMatchObject({ status: 200, hash: hashOf(sampleFiles.png) });
+      expect(found.facts[0]).toBe("image/png");
+    }
+    for (const page of pages) page.close();
+  });
+
+  test("a file that nobody has is not found, one that is too large is not taken, and without Restate both are said to wait", async () => {
+    const { front, back } = all;
+    for (const id of ["01unknown", "..%2Ftoken", "UPPER"]) {
+      const { status, text } = await fileAt(back, id);
+      expect([status, text]).toEqual([404, expect.stringContaining("Cannot find that file")]);
+    }
+    const tooLarge = await upload(front, "large.txt", Buffer.alloc(media.maxBytes + 1, "a"));
+    expect(tooLarge).toMatchObject({
+      status: 413,
+      text: expect.stringContaining("media.maxBytes"),
+    });
+    const id = await uploaded(front, "late.txt", "later");
+    proxy.take = async ({ url }) => url.startsWith("/files/");
+    const away = await fileAt(back, id);
+    expect([away.status, away.text]).toEqual([503, expect.stringContaining("Restate")]);
+    const refused = await upload(back, "early.txt", "early");
+    expect(refused).toMatchObject({ status: 503, text: expect.stringContaining("Restate") });
+    const page = await openPage(front.base, front.token);
+    const { n } = await page.wait("ready");
+    page.say("What is late?", undefined, [id]);
+    const answer = await page.wait("said", (frame) => frame.n > n);
+    expect(answer.text).toContain("is Restate running?");
     page.close();
+    proxy.take = async () => false;
+    expect(await fileAt(back, id)).toMatchObject({ status: 200, text: "later" });
   });
 
   test("a visitor of a node that keeps no copy is told at once that nothing would be shown there", async () => {
@@ -275,5 +388,33 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     expect(refused.message).toMatch(/^Cannot read conversations on this node: it keeps no copy/u);
     expect(refused.message).toContain(all.front.base);
     page.close();
+  });
+
+  test("files of a node that was killed for good are there on the others", async () => {
+    const { front } = all;
+    await all.back.stop();
+    const lost: DaemonProcess = { folder: newFolder(), process: null };
+    const port = await freePort();
+    const own = { ...agentsIn(workspace), media, engine: all.engineOfBack, server: { port } };
+    writeFileSync(join(lost.folder, "earshot.json5"), JSON.stringify(own), { mode: 0o600 });
+    const world = { logged: "" };
+    await startProcess(lost, world);
+    const base = `http://127.0.0.1:${port}`;
+    const token = readFileSync(join(lost.folder, "token"), "utf8").trim();
+    const page = await openPage(base, token);
+    const id = await uploaded({ base, token }, "last.txt", long);
+    page.say("Draw once more.", undefined, [id]);
+    const drawn = await page.wait("said", ({ text }) => text === "Draw once more.");
+    const ended = once(lost.process as ChildProcess, "exit");
+    lost.process?.kill("SIGKILL");
+    await ended;
+    rmSync(lost.folder, { recursive: true });
+    await all.back.start();
+    expect(await fileAt(front, id), world.logged).toMatchObject({
+      status: 200,
+      hash: hashOf(long),
+    });
+    const drawing = await fileAt(front, drawn.attachments?.[0]?.id ?? "");
+    expect(drawing).toMatchObject({ status: 200, hash: hashOf(sampleFiles.png) });
   });
 });

@@ -7,7 +7,7 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type AttachedFile, fileFacts, fileName, isDrawn } from "../lib/file-facts.ts";
-import { download, pictureOf, whenBack } from "../lib/pictures.ts";
+import { download, NotNow, pictureOf, whenBack } from "../lib/pictures.ts";
 import { playSound } from "../lib/sounds.ts";
 import { FileWords } from "../ui/file-label.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -47,9 +47,15 @@ export function Files({ files, token, mine = false }: FilesProps) {
 /** Whether a call never reached the daemon: that is a TypeError. */
 const isAway = (error: unknown): boolean => error instanceof TypeError;
 
+/** Why a file that is kept cannot be had. */
+const awayFacts = {
+  "out of reach": "earshot is not responding",
+  "not now": "cannot be read from another node now",
+} as const;
+
 /** A file by its name; pressed, it is saved. */
 function FileChip({ file, token }: { readonly file: AttachedFile; readonly token: string }) {
-  const [state, setState] = useState<"kept" | "gone" | "out of reach">("kept");
+  const [state, setState] = useState<"kept" | "gone" | keyof typeof awayFacts>("kept");
   const { id } = file;
   const name = fileName(file);
   const gone = state === "gone";
@@ -67,15 +73,13 @@ function FileChip({ file, token }: { readonly file: AttachedFile; readonly token
       onClick={() =>
         download(token, id, name).then(
           () => setState("kept"),
-          (error) => setState(isAway(error) ? "out of reach" : "gone"),
+          (error) =>
+            setState(isAway(error) ? "out of reach" : error instanceof NotNow ? "not now" : "gone"),
         )
       }
     >
       <span class="sr">Save</span>{" "}
-      <FileWords
-        file={file}
-        {...(state === "out of reach" ? { facts: "earshot is not responding" } : {})}
-      />
+      <FileWords file={file} {...(state === "kept" ? {} : { facts: awayFacts[state] })} />
       <Icon name="save" size={14} />
     </button>
   );
@@ -188,7 +192,12 @@ function Whole({ file, id, token, onClose }: ThumbProps & { readonly onClose: ()
   const [address, setAddress] = useState<string | null>(null);
   const [note, setNote] = useState<string | null>(null);
   const name = fileName(file);
-  const gone = () => setNote("It is no longer stored.");
+  const gone = (error: unknown) =>
+    setNote(
+      error instanceof NotNow
+        ? "It cannot be read now: try again later."
+        : "It is no longer stored.",
+    );
   useEffect(() => {
     dialog.current?.showModal();
     pictureOf(token, id, wholeSide).then(setAddress, gone);

@@ -9,10 +9,17 @@
 const copiesMax = 200;
 const copies = new Map<string, Promise<string>>();
 
-/** The bytes of a file that was given to the daemon. @throws Error when they are not to be had. */
+/** The daemon has the file on another node, and cannot read it now. */
+export class NotNow extends Error {}
+
+/**
+ * The bytes of a file that was given to the daemon.
+ * @throws NotNow, Error when they are not to be had.
+ */
 export async function fileBytes(token: string, id: string): Promise<Blob> {
   const headers = { authorization: `Bearer ${token}` };
   const answer = await fetch(`/api/webchat/uploads/${encodeURIComponent(id)}`, { headers });
+  if (answer.status === 503) throw new NotNow();
   if (!answer.ok) throw new Error(`the daemon answered ${answer.status}`);
   return answer.blob();
 }

@@ -77,7 +77,7 @@ export function createWebchatChannel(
         if (bytes !== null) return bytes;
         throw new EarshotError(
           "EAR_CHANNEL_REJECTED",
-          "Cannot fetch a file: it is not stored on this node, or no longer",
+          "Cannot fetch a file: it is not stored, or no longer",
         );
       },
     }),

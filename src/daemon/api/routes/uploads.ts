@@ -10,6 +10,7 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { picturesTaken } from "../../../adapters/media/sniff.ts";
 import type { Upload } from "../../../adapters/media/uploads.ts";
+import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import { count, text } from "../../api-types/schema.ts";
 import { ApiRefusal } from "../../http/api-error.ts";
@@ -74,7 +75,11 @@ export function uploadRoutes({ add }: Endpoints, { webchat, problem }: RouteDeps
     if (upload === null) throw notFound();
     // A HEAD request reads nothing, so nothing is opened.
     if (context.req.method === "HEAD") return context.body(null, 200, headersOf(upload));
-    const bytes = await uploads.open(upload.id).catch(() => null);
+    const bytes = await uploads.open(upload.id).catch((error: unknown) => {
+      // Another node's file, and Restate is away.
+      if (error instanceof EarshotError && error.disposition === "retry") throw error;
+      return null;
+    });
     if (bytes === null) throw notFound();
     return context.body(bytes, 200, headersOf(upload));
   });
