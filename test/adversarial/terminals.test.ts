@@ -2,6 +2,7 @@
  * A36: words that would forge a log line or drive a terminal, in everything that a room, a platform
  * or an agent can put into words, and everything that prints them.
  */
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -10,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../src/daemon/daemon.ts";
 import { createLog } from "../../src/daemon/observability/log.ts";
 import { builtMain } from "../support/built/files.ts";
+import { childFlags } from "../support/child-flags.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { earshot } from "../support/runtime/commands.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
@@ -29,7 +31,7 @@ let stopInspecting: () => Promise<void>;
 
 function program(...args: string[]) {
   const env = { PATH: process.env.PATH, EARSHOT_STATE_DIR: stateDir, NO_COLOR: "1" };
-  return spawn(process.execPath, [builtMain, ...args], { env });
+  return spawn(process.execPath, [...childFlags, builtMain, ...args], { env });
 }
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {

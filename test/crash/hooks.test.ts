@@ -2,6 +2,7 @@
  * Posts to a hook across kill -9: what was answered 200 is there after the restart, once, and what
  * was not answered may be posted again, by the same signature.
  */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -9,6 +10,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { callApi, findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
 import { builtMain } from "../support/built/files.ts";
+import { childFlags } from "../support/child-flags.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { hookChannels, kitchen, messageBody, signed } from "../support/daemon/hook-daemon.ts";
 
@@ -21,7 +23,7 @@ async function start(stateDir: string) {
   const args = ["start", "--state-dir", stateDir, "--port", "0", "--workers", "1"];
   const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
   const stdio = ["ignore", "pipe", "ignore"] as const;
-  const child = spawn(process.execPath, [builtMain, ...args], {
+  const child = spawn(process.execPath, [...childFlags, builtMain, ...args], {
     env,
     stdio: [...stdio],
   });

@@ -3,6 +3,7 @@
  * and kills share. The people say their next lines as soon as the ones before were accepted; what was not
  * answered they say again to the next start, as a platform does.
  */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -13,6 +14,7 @@ import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
 import type { Store } from "../../src/domain/ports/index.ts";
 import { builtMain } from "../support/built/files.ts";
+import { childFlags } from "../support/child-flags.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { crashConfig } from "./protocol.ts";
 import type { Received } from "./world.ts";
@@ -71,7 +73,8 @@ export interface Daemon {
 
 /** A start of the built daemon; resolves when it takes messages. */
 export async function start(stateDir: string): Promise<Daemon> {
-  const args = [builtMain, "start", "--state-dir", stateDir, "--port", "0", "--workers", "1"];
+  const at = ["--state-dir", stateDir, "--port", "0", "--workers", "1"];
+  const args = [...childFlags, builtMain, "start", ...at];
   const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "ignore"] });
   await once(child.stdout, "data");

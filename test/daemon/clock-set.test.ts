@@ -3,12 +3,14 @@
  * the debounce and again during the turn. The answer comes as if nothing had happened. The clock is
  * that of libfaketime, which a file sets for the whole process; the monotonic one is left alone.
  */
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "vitest";
 import { builtMain } from "../support/built/files.ts";
+import { childFlags } from "../support/child-flags.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { openPage } from "../support/daemon/page.ts";
 import { inTurn } from "../support/rounds.ts";
@@ -38,19 +40,23 @@ async function daemonWithClock(
   const file = join(folder, "earshot.json5");
   writeFileSync(file, JSON.stringify(config));
   const args = ["start", "--config", file, "--state-dir", stateDir, "--port", "0"];
-  const child = spawn(process.execPath, [builtMain, ...args, "--workers", String(workers)], {
-    env: {
-      PATH: process.env.PATH,
-      HOME: folder,
-      NO_COLOR: "1",
-      LD_PRELOAD: library ?? "",
-      FAKETIME_TIMESTAMP_FILE: clock,
-      FAKETIME_NO_CACHE: "1",
-      FAKETIME_DONT_FAKE_MONOTONIC: "1",
-      DONT_FAKE_MONOTONIC: "1",
+  const child = spawn(
+    process.execPath,
+    [...childFlags, builtMain, ...args, "--workers", String(workers)],
+    {
+      env: {
+        PATH: process.env.PATH,
+        HOME: folder,
+        NO_COLOR: "1",
+        LD_PRELOAD: library ?? "",
+        FAKETIME_TIMESTAMP_FILE: clock,
+        FAKETIME_NO_CACHE: "1",
+        FAKETIME_DONT_FAKE_MONOTONIC: "1",
+        DONT_FAKE_MONOTONIC: "1",
+      },
+      stdio: ["ignore", "pipe", "pipe"],
     },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  );
   let output = "";
   child.stderr.on("data", (data) => {
     output += String(data);

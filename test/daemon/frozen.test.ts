@@ -2,12 +2,14 @@
  * A daemon that stands still for some seconds (SIGSTOP, as a laptop or a virtual machine does it) and
  * goes on: its hosts, its turns and its answers are as if no time had passed.
  */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
 import { builtMain } from "../support/built/files.ts";
+import { childFlags } from "../support/child-flags.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 
 /** For this long an agent may say nothing: a busy machine lets none wait as long. */
@@ -63,7 +65,11 @@ async function start(stateDir = newFolder(), before = "") {
   writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config));
   const args = ["start", "--state-dir", stateDir, "--port", "0", "--workers", "2"];
   const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
-  const child = spawn(process.execPath, [builtMain, ...args, "--log-format", "json"], { env });
+  const child = spawn(
+    process.execPath,
+    [...childFlags, builtMain, ...args, "--log-format", "json"],
+    { env },
+  );
   running.add(child);
   let log = "";
   child.stderr.on("data", (data) => {

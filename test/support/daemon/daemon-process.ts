@@ -2,9 +2,11 @@
  * A daemon as a process of its own, to be ended without a word: `startProcess` spawns
  * daemon-program.ts.
  */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { builtFile } from "../built/files.ts";
+import { childFlags } from "../child-flags.ts";
 
 export interface DaemonProcess {
   /** The address of the page, token included. */
@@ -20,7 +22,8 @@ export async function startProcess(
   port = 0,
 ): Promise<DaemonProcess> {
   const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
-  const args = [builtFile("test/daemon-process"), stateDir, pagesDir, String(port)];
+  const program = builtFile("test/daemon-process");
+  const args = [...childFlags, program, stateDir, pagesDir, String(port)];
   const child: ChildProcess = spawn(process.execPath, args, { env, stdio: "pipe" });
   let out = "";
   const page = await new Promise<URL>((found, ended) => {

@@ -1,6 +1,8 @@
 /** A node that is a built daemon in a process of its own. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { builtMain } from "../built/files.ts";
+import { childFlags } from "../child-flags.ts";
 
 export interface DaemonProcess {
   /** Its state directory. */
@@ -16,7 +18,8 @@ export const isRunning = ({ process: child }: DaemonProcess): boolean =>
 /** Starts it unless it runs; resolves when it takes messages. What it logs goes to the end of `world.logged`. */
 export async function startProcess(node: DaemonProcess, world: { logged: string }): Promise<void> {
   if (isRunning(node)) return;
-  const args = [builtMain, "start", "--state-dir", node.folder, "--workers", "0"];
+  const start = ["start", "--state-dir", node.folder, "--workers", "0"];
+  const args = [...childFlags, builtMain, ...start];
   const child = spawn(process.execPath, [...args, "--log-format", "json"], {
     cwd: node.folder,
     env: { PATH: process.env.PATH, HOME: node.folder },

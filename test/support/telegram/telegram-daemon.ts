@@ -5,6 +5,7 @@
  * see survives whatever happens to the daemon. It can be killed and started again on the same state
  * directory.
  */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -14,6 +15,7 @@ import { onTestFinished } from "vitest";
 import { callApi, findDaemon } from "../../../src/daemon/cli/lib/api-client.ts";
 import { type CommandResult, runCommand } from "../built/command.ts";
 import { builtMain } from "../built/files.ts";
+import { childFlags } from "../child-flags.ts";
 import { sampleToken, startTelegramServer, type TelegramServer } from "../servers/telegram.ts";
 import type { Room } from "../servers/telegram-world.ts";
 
@@ -119,7 +121,7 @@ export class TelegramDaemon {
 
   #spawn(...args: string[]): ChildProcess {
     const env = { PATH: process.env.PATH, HOME: this.stateDir, NO_COLOR: "1" };
-    const child = spawn(process.execPath, [builtMain, ...args], {
+    const child = spawn(process.execPath, [...childFlags, builtMain, ...args], {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -1,4 +1,5 @@
 /** Commands whose output nobody reads to its end (`| head`): they end, and it is no error. */
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -6,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Daemon, startDaemon } from "../../../../src/daemon/daemon.ts";
 import { builtMain } from "../../../support/built/files.ts";
+import { childFlags } from "../../../support/child-flags.ts";
 import { newFolder } from "../../../support/daemon/folder.ts";
 
 const stateDir = newFolder();
@@ -34,7 +36,7 @@ function post(): Promise<Response> {
 /** Reads the beginning of what a command prints and goes away; `meanwhile` until it has ended. */
 async function begun(args: readonly string[], meanwhile: () => Promise<unknown>) {
   const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
-  const child = spawn(process.execPath, [builtMain, ...args], {
+  const child = spawn(process.execPath, [...childFlags, builtMain, ...args], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });
