@@ -206,12 +206,12 @@ const torn =
   };
 
 describe.each(["earshot.db", "earshot.db-wal"])("%s", (file) => {
-  property([place, fc.nat({ max: 7 })], { numRuns: rounds(60, 3_000) })(
+  property([place, fc.nat({ max: 7 })], { numRuns: rounds(30, 3_000) })(
     "a flipped bit is refused with the file and what helps, or changes no row that is read",
     async (where, bit) => expectTrue(await outcome(file, flip(where, bit))),
   );
 
-  property([place], { numRuns: rounds(20, 500) })(
+  property([place], { numRuns: rounds(10, 500) })(
     "cut anywhere it is refused, or what is read was written",
     async (where) => {
       const { folder } = await source;
@@ -221,7 +221,7 @@ describe.each(["earshot.db", "earshot.db-wal"])("%s", (file) => {
   );
 
   const sectors = fc.integer({ min: 1, max: 12 });
-  property([place, sectors, fc.option(place)], { numRuns: rounds(20, 1_000) })(
+  property([place, sectors, fc.option(place)], { numRuns: rounds(10, 1_000) })(
     "sectors that were not written, or hold others' bytes, are refused, or change no row that is read",
     async (where, count, from) => expectTrue(await outcome(file, torn(where, count, from))),
   );

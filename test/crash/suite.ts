@@ -18,7 +18,9 @@ import { CrashWorld, chance, type Received } from "./world.ts";
 type StorePoint = Parameters<NonNullable<SqliteOptions["onPoint"]>>[0];
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const randomKills = rounds(2, 40);
+const randomKills = rounds(1, 40);
+/** Redeliveries in a fifth of a storm. */
+const stormSize = rounds(500, 2_000);
 /** Whether each number of worker hosts meets every claim, and is killed at every named point alone, twice. */
 const isEach = rounds(0, 1) > 0;
 /** The longest wait for a lock or a lease is 10 s: that for the state directory. */
@@ -130,12 +132,12 @@ async function stopped(world: CrashWorld): Promise<void> {
   await world.kill();
 }
 
-/** A storm of 10,000 redeliveries around a kill. */
+/** A storm of redeliveries around a kill. */
 async function storm(world: CrashWorld, random: () => number): Promise<void> {
   await world.start();
   await world.traffic(300);
-  await world.storm(4_000);
-  const storm = world.storm(2_000);
+  await world.storm(2 * stormSize);
+  const storm = world.storm(stormSize);
   await new Promise((go) => setTimeout(go, random() * 50));
   await world.kill();
   await storm;
@@ -143,9 +145,9 @@ async function storm(world: CrashWorld, random: () => number): Promise<void> {
   // A platform gives first, and in order, what was not acknowledged: out of order, a line that the
   // killed process never had would rightly be answered behind later ones.
   world.redeliver();
-  await world.storm(2_000);
+  await world.storm(stormSize);
   await world.traffic(100);
-  await world.storm(2_000);
+  await world.storm(stormSize);
   await world.kill();
 }
 

@@ -10,11 +10,14 @@ import type { ServerFrame } from "../../src/adapters/channels/webchat/protocol.t
 import { openChat } from "../../src/daemon/cli/chat/client.ts";
 import { announcement } from "../../src/daemon/cli/commands/start.ts";
 import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
+import { runCommand } from "../support/built/command.ts";
 import { builtMain } from "../support/built/files.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { openPage } from "../support/daemon/page.ts";
 import { rounds } from "../support/rounds.ts";
 
+/** As `earshot` runs such a command for all tests. */
+const bare = { env: { NO_COLOR: "1" } };
 const hint = "repeat the signal to stop immediately";
 const running = new Set<ChildProcess>();
 afterEach(() => {
@@ -205,22 +208,27 @@ describe("exit codes", () => {
     const stateDir = newFolder();
     writeFileSync(join(stateDir, "earshot.json5"), "{ engagment: {} }");
     const broken = started(stateDir);
-    const unknown = earshot("strat");
-    const port = earshot("start", "--port", "70000");
-    const nobody = earshot("status", "--state-dir", newFolder());
-    for (const run of [broken, unknown, port, nobody]) expect(await run.ended).toBe(2);
+    expect(await broken.ended).toBe(2);
     expect(broken.output().err.trim().split("\n")).toHaveLength(1);
     expect(broken.output().err).toContain("engagement");
-    expect(unknown.output().err).toContain("start");
-    expect(nobody.output().err).toContain("earshot start");
-    expect(nobody.output().err).not.toContain(" at ");
+    const unknown = await runCommand(["strat"], bare);
+    const port = await runCommand(["start", "--port", "70000"], bare);
+    const nobody = await runCommand(["status", "--state-dir", newFolder()], bare);
+    expect([unknown.code, port.code, nobody.code]).toEqual([2, 2, 2]);
+    expect(unknown.err).toContain("start");
+    expect(nobody.err).toContain("earshot start");
+    expect(nobody.err).not.toContain(" at ");
   });
 
   test("help and version end with 0", async () => {
-    const runs = [earshot("--version"), earshot("--help"), earshot("outbox", "--help")];
-    for (const run of runs) expect(await run.ended).toBe(0);
-    expect(runs[0]?.output().out).toMatch(/^\d+\.\d+\.\d+\n$/);
-    for (const run of runs.slice(1)) expect(run.output().out).toContain("xamples");
+    const version = earshot("--version");
+    expect(await version.ended).toBe(0);
+    expect(version.output().out).toMatch(/^\d+\.\d+\.\d+\n$/);
+    for (const args of [["--help"], ["outbox", "--help"]]) {
+      const { code, out } = await runCommand(args, bare);
+      expect(code).toBe(0);
+      expect(out).toContain("xamples");
+    }
   });
 });
 

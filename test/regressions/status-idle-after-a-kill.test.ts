@@ -2,6 +2,7 @@
  * A daemon is killed with messages in its journal that it has not stepped on. The next one is ready before it
  * has read them: `status` must say so, as somebody may stop or replace a daemon in which nothing seems open.
  */
+
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { conversationOf, newEvent } from "../../src/actors/protocol/event-codec.ts";
@@ -16,8 +17,9 @@ import {
   statusOf,
   underWay,
 } from "../crash/http-daemon.ts";
+import { rounds } from "../support/rounds.ts";
 
-const left = 6_000;
+const left = rounds(3_000, 6_000);
 const perCommit = 1_000;
 
 /** Messages as a daemon journals them, of which none is applied. */

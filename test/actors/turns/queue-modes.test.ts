@@ -3,11 +3,13 @@
  * through the whole runtime on a simulated clock, as configured for all, for a channel, and for one
  * session; and that a busy room delays no other.
  */
+
 import { describe, expect, test } from "vitest";
 import { createMetrics } from "../../../src/daemon/observability/metrics.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import { steered } from "../../support/agents/steered-agent.ts";
+import { rounds } from "../../support/rounds.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const modes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"] as const;
@@ -272,7 +274,9 @@ test("A31 a room that interrupts all the time costs one agent call a second, not
   expect(world.runtime.status().turns).toEqual({ running: 0, waiting: 0 });
 });
 
-test("A29 a room with 10,000 messages in line delays another room by one turn at most", async () => {
+const pending = rounds(5_000, 10_000);
+
+test(`A29 a room with ${pending} messages in line delays another room by one turn at most`, async () => {
   const world = await started({
     agents: { defaults: { driver: { kind: "scripted" }, maxConcurrent: 1 } },
     messages: { queue: { mode: "queue", cap: 1_000 } },
@@ -289,7 +293,6 @@ test("A29 a room with 10,000 messages in line delays another room by one turn at
       mentions: [{ id: "bot", isSelf: true }],
     }),
   });
-  const pending = 10_000;
   for (let from = 0; from < pending; from += 500) {
     const events = Array.from({ length: 500 }, (_, n) => event("busy", `busy-${from + n}`));
     await world.runtime.ingest("telegram", "default", events);

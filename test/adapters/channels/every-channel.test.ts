@@ -47,7 +47,8 @@ test("every reply is in the room of its line, none is lost, none is doubled unle
     platforms: opened,
     workers: 1,
     seed,
-    forMs: isFull ? 180_000 : 4_000,
+    // Each room has its line, at 30 a second.
+    forMs: isFull ? 180_000 : 3_500,
     perSecond: 30,
     faultsPerSecond: isFull ? 2 : 3,
     patienceMs: isFull ? 120_000 : 60_000,

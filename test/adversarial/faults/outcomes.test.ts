@@ -139,8 +139,10 @@ describe("every turn begun and every message taken has one outcome, whatever fai
     const one = await rooms();
     const { world, store } = one;
     const commits = 16;
+    // Each commit, and each mode; together only in the full rounds.
+    const modesAt = (at: number) => modes.filter((_, n) => rounds(0, 1) > 0 || n % 2 === at % 2);
     for (let at = 1; at <= commits; at += 1) {
-      for (const mode of modes) {
+      for (const mode of modesAt(at)) {
         const insist = async (text: string, id: string) => {
           // A platform that was not acknowledged delivers again.
           for (let taken = false; !taken; await world.pass(taken ? 0 : 500))
@@ -160,7 +162,7 @@ describe("every turn begun and every message taken has one outcome, whatever fai
     const { found, fates } = await broken(one);
     expect(found).toEqual([]);
     expect(misreported(world)).toEqual([]);
-    expect(fates.size).toBe(commits * modes.length * 2);
+    expect(fates.size).toBe(commits * modesAt(1).length * 2);
     await world.runtime.stop();
   }, 120_000);
 });
