@@ -173,7 +173,7 @@ describe.skipIf(!haveRestate)("at the terminal of a node that has no conversatio
     const random = chance(seed);
     const shown = consoleOf(all.front);
     const said: string[] = [];
-    for (let round = 0; round < rounds(2, 6); round += 1) {
+    for (let round = 0; round < rounds(1, 6); round += 1) {
       said.push(`line ${round}`);
       await shown.say(`line ${round}`);
       await new Promise((next) => setTimeout(next, random() * 600));

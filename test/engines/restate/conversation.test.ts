@@ -56,8 +56,8 @@ describe.skipIf(!haveRestate)("a conversation in Restate", () => {
     const key = groupKey("later");
     await inbox.offer(key, called("later", "1"));
     await node.rested(key);
-    expect(node.sent(key)).toEqual([]);
     await node.says(key, 1);
+    // Had it not rested before, the first would have answered.
     expect(node.activations(key)).toBe(2);
   });
 
