@@ -72,7 +72,11 @@ export const uploadFacts = (upload: Upload, keepMs: number) => ({
 });
 
 /** How long an upload is kept from `now` on, ms. */
-export function uploadKeepMs({ at, owner }: Upload, config: EarshotConfig, now: number): number {
+export function uploadKeepMs(
+  { at, owner }: Upload,
+  config: Pick<EarshotConfig, "messages">,
+  now: number,
+): number {
   return (
     at + (owner === null ? limits.uploadUnsentMsMax : config.messages.dedupe.retentionMs) - now
   );

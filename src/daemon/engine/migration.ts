@@ -27,6 +27,7 @@ import {
   type SharedFillPorts,
 } from "../../engines/restate/shared/filling.ts";
 import { accessService, scheduleService } from "../../engines/restate/shared/wire.ts";
+import { type MovedFile, moveFiles } from "./moved-files.ts";
 
 export interface Moved {
   /** Session key of a conversation. */
@@ -66,18 +67,22 @@ async function moveShared(
 }
 
 /**
- * Gives to Restate what nodes share, and then each conversation, some at a time.
+ * Gives to Restate what nodes share, files, and then each conversation, some at a time.
+ * @param stateDir of the daemon
  * @param onMoved called with each, conversations in no order
  * @throws EarshotError EAR_PORT_TAKEN, EAR_HTTP_FAILED, EAR_HTTP_REFUSED, EAR_STORE_FAILED: it may be called again
  * and goes on with what is missing.
  */
 export async function migrateToRestate(
   source: Pick<ConversationSource, "conversations" | "shared">,
-  { ingress, admin, host, port, nodes, identityKeys }: EarshotConfig["engine"],
-  onMoved: (moved: Moved | MovedShared) => void,
+  stateDir: string,
+  config: Pick<EarshotConfig, "engine" | "messages">,
+  onMoved: (moved: Moved | MovedShared | MovedFile) => void,
 ): Promise<void> {
+  const { ingress, admin, host, port, nodes, identityKeys } = config.engine;
+  const clock = createSystemClock();
   const node = await openNode({
-    clock: createSystemClock(),
+    clock,
     log: () => undefined,
     host,
     port,
@@ -115,6 +120,8 @@ export async function migrateToRestate(
     await registerNodes(trimmed(admin), nodes ?? `http://${host}:${node.port}`);
     const call = ingressCaller(ports.ingress);
     await moveShared(source.shared(), { call, digest: sha256 }, onMoved);
+    // Before the rows that name them.
+    await moveFiles({ clock, call, config, stateDir }, onMoved);
     const carried = Array.from({ length: engineLimits.fillsAtOnce }, () =>
       carry().catch((error: unknown) => {
         failure ??= error;

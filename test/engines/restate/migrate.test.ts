@@ -18,6 +18,7 @@ import { createSystemClock } from "../../../src/adapters/system/clock.ts";
 import { sha256 } from "../../../src/adapters/system/digest.ts";
 import type { KeptRow } from "../../../src/domain/ports/index.ts";
 import { ingressCaller } from "../../../src/engines/restate/calls/ingress-call.ts";
+import { createSharedFiles } from "../../../src/engines/restate/files/shared-files.ts";
 import { hashOfRows } from "../../../src/engines/restate/filling.ts";
 import { createInbox } from "../../../src/engines/restate/inbox.ts";
 import { registerNodes } from "../../../src/engines/restate/registration.ts";
@@ -29,7 +30,7 @@ import { builtMain } from "../../support/built/files.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { freePort } from "../../support/free-port.ts";
 import { IngressProxy } from "../../support/restate/ingress-proxy.ts";
-import { beside, cursor } from "../../support/restate/migrated.ts";
+import { beside, cursor, filesBeside } from "../../support/restate/migrated.ts";
 import { openTalkingNode, openTestNode, type TalkingNode } from "../../support/restate/node.ts";
 import { askObject, called } from "../../support/restate/offers.ts";
 import { haveRestate, type RestateServer, startRestate } from "../../support/restate/server.ts";
@@ -52,6 +53,8 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
   let node: TalkingNode | null = null;
   let source: ReadonlyMap<string, WholeConversation>;
   let sharedRows: SharedSource;
+  /** Texts of files that move, by id. */
+  let files: Readonly<Record<string, string>>;
 
   function read(): ReadonlyMap<string, WholeConversation> {
     const opened = openConversationSource(path);
@@ -73,6 +76,7 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     await world.pass(600_000);
     expect(world.sent).toHaveLength(rooms);
     await beside(world);
+    files = await filesBeside(stateDir);
     // One is cut off before it is answered, just now.
     world.clock.advanceTo(Date.now() - 5_000);
     await world.say("@earshot and now?", {
@@ -214,8 +218,19 @@ describe.skipIf(!haveRestate)("earshot migrate --to restate", () => {
     expect(filled + same).toBe(source.size);
     expect(same).toBeGreaterThanOrEqual(lines.filter(({ key }) => key !== undefined).length);
     expect(second.lines.at(-1)).toMatchObject({ shared: { same: 4, filled: 0, other: 0 } });
+    expect(second.lines.at(-1)).toMatchObject({ files: { same: 4, filled: 0, other: 0 } });
 
     const reading = await openTestNode({ port });
+    const stored = createSharedFiles(ingressCaller(ingress));
+    for (const [id, text] of Object.entries(files)) {
+      const file = await stored.about(id);
+      if (file === null) throw new Error(`${text} is not there`);
+      const parts = [];
+      for await (const part of stored.read(id, file)) parts.push(part);
+      expect(String(Buffer.concat(parts))).toBe(text);
+      const owner = { sent: '["message","message"]', drawn: '["answer","turn:0"]' }[text] ?? null;
+      expect(file.owner, text).toBe(owner);
+    }
     for (const { key, rows } of source.values())
       expect(hashOfRows(sha256, await rowsIn(key)), key).toBe(hashOfRows(sha256, rows));
     await reading.close();

@@ -2,7 +2,7 @@
  * `earshot migrate`
  * =================
  * Gives the conversations of a state directory to Restate, each with its journal, record, transcript, deadlines and
- * outbox, and what nodes share besides: who may speak, the schedule, how far accounts have read. Under the directory's lock; nothing in it is changed.
+ * outbox, and what nodes share besides: who may speak, the schedule, how far accounts have read, and files. Under the directory's lock; nothing in it is changed.
  */
 import { access } from "node:fs/promises";
 import { type Command, Option } from "commander";
@@ -17,6 +17,7 @@ import { EarshotError } from "../../../../domain/errors.ts";
 import { terminalSafe } from "../../../../domain/sanitize.ts";
 import { configPathOf } from "../../../config/config-source.ts";
 import { type Moved, type MovedShared, migrateToRestate } from "../../../engine/migration.ts";
+import type { MovedFile } from "../../../engine/moved-files.ts";
 import { safeJson } from "../../../events/safe-json.ts";
 import { storePathOf } from "../../../state/state-dir.ts";
 import {
@@ -47,7 +48,7 @@ const help: HelpText = {
     "is read back, and its hash compared. The command may be ended and run again: it goes on " +
     "with what is missing. A conversation that has rows of its own in Restate is named and left as it " +
     "is. The state directory stays as it is: start no daemon on it any more, as it would answer, too. " +
-    "People who were paired, the schedule and cursors of platforms go along.",
+    "People who were paired, the schedule, cursors of platforms, and files of the web chat and of agents go along.",
   examples: [
     ["earshot migrate --to restate --dry-run", "how many conversations, and how large they are"],
     ["earshot migrate --to restate --config cluster.json5", "with the config of the nodes"],
@@ -75,7 +76,7 @@ async function migrate(options: MigrateOptions): Promise<void> {
   const stateDir = stateDirFor(options);
   const file = configPathOf(options.config, process.env, stateDir);
   const config =
-    file === null ? defaultConfig : await readConfigSections(file, ["store", "engine"]);
+    file === null ? defaultConfig : await readConfigSections(file, ["store", "engine", "messages"]);
   const isDry = options.dryRun === true;
   if (config.engine.kind !== "restate" && !isDry)
     throw new EarshotError(
@@ -97,7 +98,7 @@ async function migrate(options: MigrateOptions): Promise<void> {
   try {
     const source = openConversationSource(path);
     try {
-      await (isDry ? measure(source, options) : carry(source, config, options));
+      await (isDry ? measure(source, options) : carry(source, stateDir, config, options));
     } finally {
       source.close();
     }
@@ -126,7 +127,8 @@ async function measure(source: ConversationSource, { json }: JsonOptions): Promi
 
 async function carry(
   source: ConversationSource,
-  { engine }: EarshotConfig,
+  stateDir: string,
+  config: Pick<EarshotConfig, "engine" | "messages">,
   { json }: JsonOptions,
 ): Promise<void> {
   const progress = progressOf(
@@ -137,10 +139,16 @@ async function carry(
   );
   const sum = { filled: 0, same: 0, other: 0, rows: 0 };
   const shared = { filled: 0, same: 0, other: 0, rows: 0 };
-  await migrateToRestate(source, engine, (moved) => {
-    const of = "shared" in moved ? shared : sum;
-    of[moved.result] += 1;
-    of.rows += moved.rows;
+  const files = { filled: 0, same: 0, other: 0, bytes: 0 };
+  await migrateToRestate(source, stateDir, config, (moved) => {
+    if ("file" in moved) {
+      files[moved.result] += 1;
+      files.bytes += moved.bytes;
+    } else {
+      const of = "shared" in moved ? shared : sum;
+      of[moved.result] += 1;
+      of.rows += moved.rows;
+    }
     progress.show(sum.filled + sum.same + sum.other);
     if (json) print(safeJson(moved));
     else if (moved.result === "other")
@@ -148,11 +156,12 @@ async function carry(
         `earshot: ${terminalSafe(nameOf(moved))} has rows of its own in Restate and was left as it is\n`,
       );
   }).finally(() => progress.end());
-  if (json) print(safeJson({ done: true, ...sum, shared }));
+  if (json) print(safeJson({ done: true, ...sum, shared, files }));
   else
     printText(
       `${counted(sum.filled + sum.same, "conversation")} in Restate, each as it was (${sum.filled} sent ` +
-        `now, ${sum.same} there before), and ${counted(shared.rows, "row")} that nodes share.`,
+        `now, ${sum.same} there before), ${counted(shared.rows, "row")} that nodes share, and ` +
+        `${counted(files.filled + files.same, "file")}.`,
     );
   if (sum.other > 0)
     printRefusal(
@@ -160,6 +169,10 @@ async function carry(
     );
   if (shared.other > 0)
     printRefusal("what nodes share could not be moved as a whole: they have changed it already");
+  if (files.other > 0)
+    printRefusal(
+      `${counted(files.other, "file")} could not be moved: nodes have others of that id`,
+    );
 }
 
 const sharedNames = {
@@ -169,8 +182,9 @@ const sharedNames = {
 } as const;
 
 /** Of what was moved, for people. */
-function nameOf(moved: Moved | MovedShared): string {
+function nameOf(moved: Moved | MovedShared | MovedFile): string {
   if ("key" in moved) return moved.key;
+  if ("file" in moved) return `file ${moved.file}`;
   const { shared, account } = moved;
   return account === null ? sharedNames[shared] : `${sharedNames[shared]} (${account})`;
 }
