@@ -26,7 +26,7 @@ import { rounds } from "../support/rounds.ts";
 
 /** Waits for what is bound to happen; long, since other tests use the same two cores. */
 const soon = <Found>(read: () => Found | Promise<Found>) => expect.poll(read, { timeout: 60_000 });
-const lineCount = rounds(400, 700);
+const lineCount = rounds(240, 700);
 const rowsMax = 130;
 
 describe.skipIf(!haveChromium)("a room of many lines", () => {

@@ -171,7 +171,7 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     // Rows that left the window are let go.
     const before = await liveNodes(page);
     await page.evaluate(`new Promise((done) => {
-      let left = 60;
+      let left = ${rounds(30, 60)};
       const step = () => {
         scrollBy(0, -640);
         left -= 1;

@@ -52,12 +52,11 @@ describe.skipIf(!haveChromium)("needs you", () => {
 
   test("the tab of every page has the count, and the empty list of rooms names the group", async () => {
     const daemon = await daemonWithRefused(hostile);
+    const page = await open(daemon, "/chat");
     for (const path of ["/chat", "/replay", "/health", "/"]) {
-      const page = await open(daemon, path);
+      if (path !== "/chat") await page.goto(daemon.address(path));
       await tab(page, /^Health\s+1\s+thing needs you$/).waitFor();
-      await page.close();
     }
-    const page = await open(daemon, "/");
     await page.getByText("Messages arrive, but 1 group is not allowed yet.").waitFor();
     expect(await page.locator(".empty bdi").textContent()).toContain("<img src=x");
     expect(await page.locator(".empty img").count()).toBe(0);

@@ -11,8 +11,8 @@ import type { Page } from "playwright-core";
 import { rounds } from "../rounds.ts";
 import { contrastInPage } from "./contrast.ts";
 
-/** What is asked: every rule, or how much colours differ, where nothing else has changed. */
-export type Asked = "everything" | "colours";
+/** What is asked: every rule, how much colours differ where nothing else has changed, or all but that. */
+export type Asked = "everything" | "colours" | "structure";
 
 /** Below it a pane of a page has the window for itself. */
 const narrowPx = 700;
@@ -20,6 +20,7 @@ const narrowPx = 700;
 const require = createRequire(import.meta.url);
 /** Without its comments it is half as long. */
 const source = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const contrastRule = "color-contrast";
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"];
 
 interface Found {
@@ -31,15 +32,15 @@ interface Found {
 /** What breaks a rule, one line each: the rule, where, why. */
 export async function violations(page: Page, asked: Asked): Promise<readonly string[]> {
   const only =
-    asked === "colours"
-      ? { type: "rule", values: ["color-contrast"] }
-      : { type: "tag", values: tags };
+    asked === "colours" ? { type: "rule", values: [contrastRule] } : { type: "tag", values: tags };
+  const rules = asked === "structure" ? { [contrastRule]: { enabled: false } } : {};
   // 0.6 MB: sent once a page.
   if (await page.evaluate("window.axe === undefined")) await page.evaluate(source);
   // Runs in the page, whose types this file does not have.
   const run = `(async () => {
     const options = {
       runOnly: ${JSON.stringify(only)},
+      rules: ${JSON.stringify(rules)},
       resultTypes: ["violations", "incomplete"],
       elementRef: true,
     };
@@ -51,7 +52,7 @@ export async function violations(page: Page, asked: Asked): Promise<readonly str
     })));
     const contrast = ${contrastInPage};
     for (const { id, nodes } of incomplete)
-      for (const node of id === "color-contrast" ? nodes : []) {
+      for (const node of id === "${contrastRule}" ? nodes : []) {
         const why = contrast(node);
         if (why !== null) found.push({ id, target: node.target.join(" "), why });
       }
@@ -62,14 +63,14 @@ export async function violations(page: Page, asked: Asked): Promise<readonly str
 }
 
 /**
- * The same of a light page, and of the dark one, of which only colours can differ. What is dark on a wide screen is
- * as dark on a phone, so in a narrow window that is looked at in the longer runs.
+ * The same of a light page, and of the dark one, of which only colours can differ. What has enough contrast on a wide
+ * screen has it on a phone, and that is half the work: in a narrow window it is looked at in the longer runs.
  */
 export async function violationsInBothColours(page: Page): Promise<readonly string[]> {
   await page.emulateMedia({ colorScheme: "light" });
-  const light = await violations(page, "everything");
   const { width = 0 } = page.viewportSize() ?? {};
-  if (width < narrowPx && rounds(0, 1) === 0) return light;
+  if (width < narrowPx && rounds(0, 1) === 0) return violations(page, "structure");
+  const light = await violations(page, "everything");
   await page.emulateMedia({ colorScheme: "dark" });
   const dark = await violations(page, "colours");
   return [...light, ...dark.map((one) => `dark: ${one}`)];
