@@ -121,7 +121,16 @@ describe.skipIf(!haveRestate)("a conversation whose call always fails", () => {
         expect(await stuck(node)).toMatchObject([{ meaning: expect.stringContaining("orchards") }]),
       );
     begun = await journal();
-    for (const node of nodes()) {
+    // Each of its marks is progress, after which it is shown again only when it has failed for a while.
+    for (const node of nodes()) await soon(() => saysWhatFails(node));
+    const env = { HOME: all.front.stateDir, NO_COLOR: "1", COLUMNS: "400" };
+    for (const words of [["status"], ["needs"], ["why", "waits"]])
+      await soon(async () => {
+        const args = [...words, "--state-dir", all.front.stateDir];
+        expect((await runCommand(args, { env })).out).toContain("no such table");
+      });
+
+    async function saysWhatFails(node: LiveDaemon): Promise<void> {
       const [need] = await stuck(node);
       expect(need?.title).toContain("A conversation cannot go on");
       expect(need?.meaning).toContain(key);
@@ -139,13 +148,6 @@ describe.skipIf(!haveRestate)("a conversation whose call always fails", () => {
         ["conversation", key],
       ]);
     }
-    const env = { HOME: all.front.stateDir, NO_COLOR: "1", COLUMNS: "400" };
-    const run = (...args: readonly string[]) =>
-      runCommand([...args, "--state-dir", all.front.stateDir], { env });
-    expect((await run("status")).out).toContain("no such table");
-    expect((await run("needs")).out).toContain("no such table");
-    // Not for a moment after each of its marks.
-    await soon(async () => expect((await run("why", "waits")).out).toContain("no such table"));
   });
 
   test("is tried again and again in the call that there is, which does not grow", async () => {

@@ -30,7 +30,7 @@ export const rooms = ["#tea0", "#tea1", "#tea2"] as const;
 export const forgetful = "#cellar";
 const nick = "scout";
 /** Each look asks every node; leases take ten seconds to lapse. */
-const lookMs = 100;
+const lookMs = 250;
 const agent = `
 export default async function* (turn) {
   yield { type: "text", text: "re " + turn.said.match(/q[0-9]+/g).join(" ") };
