@@ -138,7 +138,17 @@ function fetcher(files: SharedFiles, copies: FileCache, config: () => EarshotCon
     }
     if ((await copies.file(id))?.bytes === file.bytes) return true;
     const { storeBytesMax: totalMax } = config().media;
-    await copies.put(id, files.read(id, file), { bytesMax: file.bytes, totalMax });
+    try {
+      await copies.put(id, files.read(id, file), { bytesMax: file.bytes, totalMax });
+    } catch (error) {
+      const { code } = Object(error) as { readonly code?: unknown };
+      if (error instanceof EarshotError) throw error;
+      throw new EarshotError(
+        code === "ENOSPC" ? "EAR_STORE_FULL" : "EAR_STORE_FAILED",
+        `Cannot copy a file from another node: the file system failed (${String(code)})`,
+        { cause: error },
+      );
+    }
     return true;
   }
   return (id: string): Promise<boolean> => {

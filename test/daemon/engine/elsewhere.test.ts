@@ -5,7 +5,7 @@
 import type { ChildProcess } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Need } from "../../../src/daemon/api-types/needs.ts";
@@ -377,6 +377,11 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     expect(answer.text).toContain("is Restate running?");
     page.close();
     proxy.take = async () => false;
+    const [copies, aside] = ["copies", "copies-aside"].map((of) => join(back.stateDir, of));
+    renameSync(copies as string, aside as string);
+    const uncopied = await fileAt(back, id);
+    expect([uncopied.status, uncopied.text]).toEqual([503, expect.stringContaining("ENOENT")]);
+    renameSync(aside as string, copies as string);
     expect(await fileAt(back, id)).toMatchObject({ status: 200, text: "later" });
   });
 
