@@ -36,7 +36,7 @@ function program(...args: string[]) {
 
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await holds()); tries += 1) {
-    if (tries === 1_200) throw new Error(`waited in vain for ${what}`);
+    if (tries === 1_200) throw new Error(`waited in vain for ${what}: ${inspected.slice(-1_000)}`);
     await new Promise((go) => setTimeout(go, 50));
   }
 }

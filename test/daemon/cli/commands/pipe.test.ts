@@ -20,12 +20,20 @@ afterAll(() => daemon.stop());
 const slow = 60_000;
 let said = 0;
 
-/** A line in a room of its own, whose name ends with `more`: it engages. */
-function line(more = ""): object {
+/** A line in a room of its own: it engages. */
+function line(): object {
   said += 1;
-  const chat = { id: `room-${said}${more}`, kind: "group" };
+  const chat = { id: `room-${said}`, kind: "group" };
   return { channel: "webhook", chat, id: `m${said}`, author: { id: "ann" }, text: "hello" };
 }
+
+/** What two people say to each other in one room, whose name ends with `more`: nearly all of it is observed. */
+const talk = (length: number, more: string): string[] =>
+  Array.from({ length }, (_, n) => {
+    const chat = { id: `talk${more}`, kind: "group" };
+    const author = { id: n % 2 === 0 ? "ann" : "bob" };
+    return JSON.stringify({ t: n, in: { ...line(), chat, author } });
+  });
 
 function post(): Promise<Response> {
   const headers = { authorization: `Bearer ${daemon.token}`, "content-type": "application/json" };
@@ -73,13 +81,12 @@ test(
 // Each prints more than a pipe holds, else nobody notices that the reader has gone; a table cuts long names.
 test.each([
   { form: "JSON", length: 200, more: "-".repeat(230), options: ["--json"] },
-  { form: "a table", length: 800, more: "", options: [] },
+  { form: "a table", length: 1_200, more: "", options: [] },
 ])(
   "a replay ends when its reader has gone: $form",
   async ({ length, more, options }) => {
     const path = join(stateDir, "long.jsonl");
-    const lines = Array.from({ length }, (_, n) => JSON.stringify({ t: n, in: line(more) }));
-    writeFileSync(path, `${lines.join("\n")}\n`);
+    writeFileSync(path, `${talk(length, more).join("\n")}\n`);
     const { code, signal, err, out } = await begun(["replay", path, ...options], async () => {});
     expect(out.length).toBeGreaterThan(0);
     expect({ code, signal, err }).toEqual({ code: 0, signal: null, err: "" });
