@@ -22,8 +22,8 @@ import {
 
 /** After how many more accepted messages it is killed, and how much later, ms. */
 const kills = fc.array(fc.tuple(fc.integer({ min: 1, max: 120 }), fc.nat(30)), {
-  minLength: 2,
-  maxLength: rounds(2, 6),
+  minLength: rounds(1, 2),
+  maxLength: rounds(1, 6),
 });
 
 property([kills], { numRuns: rounds(1, 6), endOnFailure: true })(

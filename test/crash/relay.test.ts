@@ -17,7 +17,7 @@ import { askBusy, type FromChild, relayAgents, relayRooms, type ToChild } from "
 import { chance } from "./world.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const kills = rounds(2, 6);
+const kills = rounds(1, 6);
 
 /** An agent was asked about a message. */
 interface Asked {
@@ -196,7 +196,7 @@ test("the judge sees who comes too early, and who is left out", () => {
 });
 
 describe.each(inTurn([0, 1], 1))("agents in turn, killed, with %i worker threads", (workers) => {
-  test(`${kills} kills break no order, leave nobody out, and notify everything once`, async () => {
+  test("kills at random instants break no order, leave nobody out, and notify everything once", async () => {
     const folder = mkdtempSync(join(tmpdir(), "earshot-relay-"));
     const random = chance(seed + workers);
     const rooms = new Rooms(folder, workers, random);

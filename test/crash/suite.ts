@@ -173,7 +173,7 @@ export function crashContract(workers: number): void {
     // Those of even number come here at a later pass, those of odd number at the first.
     const own = points.filter((_, index) => index % 2 === workers);
     const last = workers === 0 ? "a storm of redeliveries" : "a standstill";
-    test(`${randomKills} random kills, kills at ${own.join(", at ")}, and ${last} lose and double nothing`, async () => {
+    test(`kills at random instants, at ${own.join(", at ")}, and ${last} lose and double nothing`, async () => {
       await randomly(world, random);
       await atPoints(world, random, own, [workers === 0 ? "later" : "first"]);
       await (workers === 0 ? storm(world, random) : stopped(world));

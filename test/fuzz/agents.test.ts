@@ -6,7 +6,7 @@ import { fuzzed } from "./harness/suite.ts";
 import { agentTargets } from "./targets/agents.ts";
 import { answeringTargets } from "./targets/answering.ts";
 
-fuzzed(agentTargets, 20);
+fuzzed(agentTargets, 12);
 fuzzed(answeringTargets, 10, 500);
 
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { signedTargets } from "./targets/signed.ts";
 import { streamedTargets } from "./targets/streamed.ts";
 
 const targets = [...postedTargets, ...signedTargets, ...streamedTargets, ...decryptedTargets];
-fuzzed(targets, 20);
+fuzzed(targets, 12);
 
 test("every channel that reads what others wrote is fuzzed", () => {
   const { size } = channelRegistry([]);

@@ -4,7 +4,7 @@ import { goodProblem } from "./harness/check.ts";
 import { fuzzed } from "./harness/suite.ts";
 import { httpTargets } from "./targets/http.ts";
 
-fuzzed(httpTargets, 40, 1_000);
+fuzzed(httpTargets, 20, 1_000);
 
 test("after all of it every good request is answered as before", async () => {
   for (const target of httpTargets)
