@@ -214,6 +214,27 @@ test("a copy that is gone before it is sent costs the file, not its text", async
   await world.runtime.stop();
 });
 
+test("a copy that cannot be reached now is sent later, as the file", async () => {
+  const files = place();
+  let failures = 0;
+  const outgoing: OutgoingFiles = {
+    ...files.outgoing,
+    async read(id) {
+      failures += 1;
+      if (failures > 2) return files.outgoing.read(id);
+      throw new EarshotError("EAR_STORE_FAILED", "Cannot reach the other nodes");
+    },
+  };
+  const world = await sessionWorld({}, { outgoing });
+  world.takesExtras = true;
+  world.answers.push(chartBetweenWords);
+  await world.say("hi", { direct: true });
+  await until(world, () => world.sent.length === 3);
+  expect(said(world)).toEqual(["here it is:", "<chart.png>", "and so on"]);
+  expect(failures).toBe(3);
+  await world.runtime.stop();
+});
+
 describe("channel_send", () => {
   /** The results of one call after the other. */
   const results = async (
