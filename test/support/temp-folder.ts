@@ -6,9 +6,19 @@
  * hundred thousand of them. That bytes reach a disk shows only when its power goes, which no test here does. The full
  * rounds stay on the disk, and so does a run with a TMPDIR of its own.
  */
-import { accessSync, constants, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { running } from "./agents/alive.ts";
 
 const memory = "/dev/shm";
 /** Many times what a run keeps there at once (a tenth of a gigabyte), in bytes. */
@@ -33,10 +43,22 @@ function fitsInMemory(): boolean {
   }
 }
 
+/** A folder named by this process. What runs that were killed have left there would hold memory for ever: it goes. */
+function memoryFolder(): string {
+  for (const name of readdirSync(memory)) {
+    const [, pid] = /^es-(\d+)$/u.exec(name) ?? [];
+    if (pid !== undefined && (Number(pid) === process.pid || !running(Number(pid))))
+      rmSync(join(memory, name), { recursive: true, force: true, maxRetries: 3 });
+  }
+  const folder = join(memory, `es-${process.pid}`);
+  mkdirSync(folder, { mode: 0o700 });
+  return folder;
+}
+
 export function setup(): () => void {
   const { TMPDIR: before, EARSHOT_ROUNDS: asked } = process.env;
   const inMemory = before === undefined && asked !== "full" && fitsInMemory();
-  const folder = mkdtempSync(join(inMemory ? memory : tmpdir(), "es-"));
+  const folder = inMemory ? memoryFolder() : mkdtempSync(join(tmpdir(), "es-"));
   // The processes of the tests, and theirs, are started with it.
   process.env.TMPDIR = folder;
   return () => {
