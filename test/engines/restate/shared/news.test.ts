@@ -115,7 +115,8 @@ function openWorld() {
           },
           () => false,
         );
-        await pass(callMs);
+        // A look may be under way, after which it is made.
+        await pass(2 * callMs);
         return state === "dead" ? false : made;
       },
       is(next: typeof state) {
