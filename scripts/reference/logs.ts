@@ -187,6 +187,10 @@ export const logTable: readonly LogEvent[] = [
     ["heartbeat.unread", "A heartbeat's file could not be read."],
     ["schedule.skipped", "An entry of the schedule was due too long ago: name, due time."],
     ["history.failed", "The history of a room could not be read or stored."],
+    [
+      "files.unknown",
+      "Restate does not say whether a part of an answer has a file: error. It is asked again later.",
+    ],
     ["hook.failed", "A plugin's hook failed."],
     ["hook.late", "A plugin's hook took too long."],
     ["hook.refused", "A request to a channel's hook was refused."],
@@ -384,6 +388,10 @@ export const logTable: readonly LogEvent[] = [
   ),
   ...events(
     "debug",
+    [
+      "files.unerased",
+      "A file that was deleted here could not be deleted in Restate, where its time ends it: error.",
+    ],
     [
       "engine.unregistered",
       "It could not be looked whether Restate knows everything that this version serves: error.",

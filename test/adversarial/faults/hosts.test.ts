@@ -10,6 +10,7 @@ import type { SupervisorPorts } from "../../../src/actors/supervisor/supervisor.
 import { decodeVerdict } from "../../../src/domain/decision.ts";
 import { hash52 } from "../../../src/domain/key.ts";
 import { builtUrl } from "../../support/built/files.ts";
+import { rounds } from "../../support/rounds.ts";
 import { createWorld, groupKey, message, type World } from "../../support/runtime/supervised.ts";
 
 const poisoned: Partial<SupervisorPorts> = {
@@ -47,7 +48,8 @@ const appliedOnce = (world: World, except: readonly number[] = []) =>
 
 describe.each(["!exit", "!loop", "!oom"])("an event that kills its host by %s", (word) => {
   test("is quarantined after three strikes, and everything around it is decided once", async () => {
-    const memoryMb = word === "!oom" ? 64 : 512;
+    // The whole process would end only with as much as a daemon has.
+    const memoryMb = word === "!oom" ? rounds(64, 512) : 512;
     // Only the loop is ended by the watchdog; a busy machine must not make it end anything else.
     const loopMs = word === "!loop" ? 1_000 : 20_000;
     const world = await start({ ...poisoned, supervision: { loopMs, memoryMb } });

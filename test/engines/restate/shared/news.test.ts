@@ -115,9 +115,14 @@ function openWorld() {
           },
           () => false,
         );
-        // A look may be under way, after which it is made.
-        await pass(2 * callMs);
-        return state === "dead" ? false : made;
+        let isKnown = false;
+        void made.then(() => {
+          isKnown = true;
+        });
+        // A look may be under way, after which it is made; from a dead node nobody hears.
+        do await pass(callMs);
+        while (!isKnown && state !== "dead");
+        return isKnown && made;
       },
       is(next: typeof state) {
         state = next;
