@@ -91,6 +91,8 @@ describe.skipIf(!haveRestate)("the lease of a connection", () => {
 
   test("goes to the last one when its holder is killed", async () => {
     const killed = holder;
+    // It has it since a moment ago.
+    await killed.line(({ what, epoch: of }) => what === "sent" && of === 3);
     const left = nodes.filter((node) => node !== killed && node.lines.at(-1)?.what !== "closed");
     const next = nextHolder(left);
     killed.signal("SIGKILL");
