@@ -101,12 +101,7 @@ export function createNodeFiles(ports: NodeFilesPorts): NodeFiles {
       .catch((error: unknown) => log("debug", "files.unerased", { id, error: String(error) }));
   return {
     elsewhere: {
-      store: (upload, bytes) =>
-        files.store(
-          upload.id,
-          uploadFacts(upload, uploadKeepMs(upload, config(), clock.now())),
-          bytes,
-        ),
+      store: (upload, bytes) => storeUpload(parts, upload, bytes),
       // One that was not sent from here may have been from another node.
       deleted: ({ id, owner }) => erase(id, owner !== null),
     },
@@ -160,7 +155,17 @@ function fetcher(files: SharedFiles, copies: FileCache, config: () => EarshotCon
   };
 }
 
-function sharedUploads({ clock, log, config, files, copies, fetch }: Parts, own: Uploads): Uploads {
+function storeUpload(
+  { clock, config, files }: Parts,
+  upload: Upload,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const facts = uploadFacts(upload, uploadKeepMs(upload, config(), clock.now()));
+  return files.store(upload.id, facts, bytes);
+}
+
+function sharedUploads(parts: Parts, own: Uploads): Uploads {
+  const { clock, log, config, files, copies, fetch } = parts;
   /** Until then nothing is asked about answers, as Restate did not answer. */
   let quietUntil = Number.NEGATIVE_INFINITY;
 
@@ -172,8 +177,7 @@ function sharedUploads({ clock, log, config, files, copies, fetch }: Parts, own:
 
   /** One of an older version, or of a daemon that had no other nodes, is only here. */
   async function share(upload: Upload): Promise<void> {
-    const facts = uploadFacts(upload, uploadKeepMs(upload, config(), clock.now()));
-    await files.store(upload.id, facts, bytesOf(await own.open(upload.id)));
+    await storeUpload(parts, upload, bytesOf(await own.open(upload.id)));
   }
 
   async function give(upload: Upload, owner: UploadOwner): Promise<Upload> {
