@@ -1,17 +1,23 @@
 // `npm run build`: types and JavaScript by tsc, entries and pages by Vite, a stamp for `npm start`.
 // Of the types only those stay that an entry reaches.
+import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ensureInstalled, root, run } from "./prepare.mjs";
+import { ensureInstalled, root, waitForTurn } from "./prepare.mjs";
 import { keepReachableTypes } from "./types.mjs";
 
+waitForTurn();
 ensureInstalled();
 const node = process.execPath;
 const bin = (...path) => join(root, "node_modules", ...path);
 rmSync(join(root, "dist"), { recursive: true, force: true });
-let status = run(node, [bin("typescript", "bin", "tsc"), "-p", "tsconfig.json"]);
-if (status === 0 && existsSync(join(root, "web", "vite.config.ts")))
-  status = run(node, [bin("vite", "bin", "vite.js"), "build", "web", "--logLevel", "warn"]);
+const statuses = await Promise.all([
+  running(bin("typescript", "bin", "tsc"), "-p", "tsconfig.json"),
+  ...(existsSync(join(root, "web", "vite.config.ts"))
+    ? [running(bin("vite", "bin", "vite.js"), "build", "web", "--logLevel", "warn")]
+    : []),
+]);
+const status = Math.max(...statuses);
 if (status === 0) {
   // Not before now: on a fresh clone Vite is installed by the first line.
   await (await import("./bundle.mjs")).bundle();
@@ -23,6 +29,14 @@ if (status === 0) {
   writeFileSync(join(root, "dist", ".built"), "");
 }
 process.exitCode = status;
+
+/** A program that runs beside others; the answer is its exit code. */
+function running(...args) {
+  return new Promise((done, failed) => {
+    const child = spawn(node, args, { cwd: root, stdio: ["ignore", 2, 2] });
+    child.once("error", failed).once("exit", (code) => done(code ?? 1));
+  });
+}
 
 /** Makes `npx earshot` work in the checkout itself, as it does where the package is installed. */
 function linkBin(main) {

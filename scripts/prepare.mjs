@@ -1,7 +1,7 @@
 // What the entry scripts share: install when needed, build when stale. Plain JavaScript on purpose: it
 // runs before anything is installed.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -29,10 +29,80 @@ function newest(folder) {
   return latest;
 }
 
+const lock = join(root, ".preparing");
+
+function isRunning(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+/** Takes the lock, if nobody has it, and answers how to give it back. */
+function tryLock() {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" });
+    const unlock = () => rmSync(lock, { force: true });
+    process.once("exit", unlock);
+    return () => {
+      process.off("exit", unlock);
+      unlock();
+    };
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error;
+  }
+  const owner = ownerOfLock();
+  // The command that started this one has it: `npm start`, which builds.
+  if ([process.pid, process.ppid].includes(owner)) return () => undefined;
+  // One that was killed left it. An owner that has not written its number yet is there.
+  if (owner !== 0 && !isRunning(owner)) rmSync(lock, { force: true });
+  return null;
+}
+
+function ownerOfLock() {
+  try {
+    return Number(readFileSync(lock, "utf8"));
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+    return 0;
+  }
+}
+
+/**
+ * Commands that start in one checkout at the same time, such as two daemons on one machine, would install or
+ * build into each other's files: each waits here until the one before it is done, and answers how to go on.
+ */
+export function waitForTurn() {
+  for (let waits = 0; ; waits += 1) {
+    const unlock = tryLock();
+    if (unlock !== null) return unlock;
+    if (waits === 5) {
+      const who = `process ${ownerOfLock()}, which installs or builds here`;
+      process.stderr.write(`earshot: waits for ${who} (if it does not: delete ${lock})\n`);
+    }
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  }
+}
+
+function once(isDone, work) {
+  if (isDone()) return;
+  const unlock = waitForTurn();
+  if (!isDone()) work();
+  unlock();
+}
+
 /** Installs exactly what package-lock.json says, if that has not been done yet. */
 export function ensureInstalled() {
+  once(isInstalled, install);
+}
+
+function isInstalled() {
   const mark = join(root, "node_modules", ".package-lock.json");
-  if (modified(mark) >= modified(join(root, "package-lock.json")) && existsSync(mark)) return;
+  return existsSync(mark) && modified(mark) >= modified(join(root, "package-lock.json"));
+}
+
+function install() {
   process.stderr.write("earshot: installing dependencies (npm ci)\n");
   const status = run(process.platform === "win32" ? "npm.cmd" : "npm", ["ci", "--ignore-scripts"]);
   if (status !== 0) {
@@ -43,6 +113,10 @@ export function ensureInstalled() {
 
 /** Builds dist/ if a source is newer than it. */
 export function ensureBuilt() {
+  once(isBuilt, build);
+}
+
+function isBuilt() {
   const built = modified(join(root, "dist", ".built"));
   const sources = Math.max(
     newest(join(root, "src")),
@@ -51,7 +125,10 @@ export function ensureBuilt() {
     modified(join(root, "scripts", "bundle.mjs")),
     modified(join(root, "package-lock.json")),
   );
-  if (built >= sources) return;
+  return built >= sources;
+}
+
+function build() {
   process.stderr.write("earshot: building\n");
   const status = run(process.execPath, [join(root, "scripts", "build.mjs")]);
   if (status !== 0) {

@@ -46,7 +46,7 @@ const elsewhere: readonly ServerFrame[] = [
 ];
 
 describe.skipIf(!haveChromium)("words from other channels on the Chat page", () => {
-  const rig = createPagesRig({ forgiven: ["404"] });
+  const rig = createPagesRig({ forgiven: ["404", "503"] });
   let server: PagesServer;
 
   beforeEach(async () => {
@@ -83,5 +83,33 @@ describe.skipIf(!haveChromium)("words from other channels on the Chat page", () 
     const shots = process.env.EARSHOT_SHOTS;
     if (shots !== undefined)
       await opened[0]?.screenshot({ path: `${shots}/elsewhere.png`, fullPage: true });
+  });
+
+  test("a file that cannot be read from another node now says so, and is saved when it can be", async () => {
+    const page = await rig.open(server.address);
+    await page.getByText("Connected", { exact: true }).waitFor();
+    const file = {
+      id: "f1",
+      kind: "file",
+      mime: "text/plain",
+      bytes: 22,
+      name: "note.txt",
+    } as const;
+    server.push({ type: "taken", id: "p2", n: 5, at, text: "my note", attachments: [file] });
+    const bytes = "**/api/webchat/uploads/f1";
+    const message = "Cannot read this file from another node: there is no connection";
+    await page.route(bytes, (route) =>
+      route.fulfill({ status: 503, json: { error: { code: "later", message } } }),
+    );
+    const save = page.getByRole("button", { name: "Save note.txt" });
+    await save.click();
+    await save.getByText("cannot be read from another node now").waitFor();
+    const shots = process.env.EARSHOT_SHOTS;
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/file-elsewhere.png` });
+    await page.unroute(bytes);
+    await page.route(bytes, (route) => route.fulfill({ body: "buy bread and 12 eggs\n" }));
+    const [saved] = await Promise.all([page.waitForEvent("download"), save.click()]);
+    expect(saved.suggestedFilename()).toBe("note.txt");
+    await save.getByText("22 B").waitFor();
   });
 });
