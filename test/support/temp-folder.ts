@@ -6,6 +6,7 @@
  * hundred thousand of them. That bytes reach a disk shows only when its power goes, which no test here does. The full
  * rounds stay on the disk, and so does a run with a TMPDIR of its own.
  */
+import { spawnSync } from "node:child_process";
 import {
   accessSync,
   constants,
@@ -43,12 +44,25 @@ function fitsInMemory(): boolean {
   }
 }
 
+/** Removes a folder with all that is in it, also where a run that was killed has left a disk mounted. */
+function remove(folder: string): void {
+  const all = { recursive: true, force: true, maxRetries: 3 } as const;
+  try {
+    rmSync(folder, all);
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (code !== "EBUSY" || path === undefined) throw error;
+    spawnSync("umount", ["-l", path]);
+    rmSync(folder, all);
+  }
+}
+
 /** A folder named by this process. What runs that were killed have left there would hold memory for ever: it goes. */
 function memoryFolder(): string {
   for (const name of readdirSync(memory)) {
     const [, pid] = /^es-(\d+)$/u.exec(name) ?? [];
     if (pid !== undefined && (Number(pid) === process.pid || !running(Number(pid))))
-      rmSync(join(memory, name), { recursive: true, force: true, maxRetries: 3 });
+      remove(join(memory, name));
   }
   const folder = join(memory, `es-${process.pid}`);
   mkdirSync(folder, { mode: 0o700 });
@@ -64,6 +78,6 @@ export function setup(): () => void {
   return () => {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    remove(folder);
   };
 }
