@@ -16,7 +16,8 @@ import { oneLine } from "../../domain/sanitize.ts";
 import { type FileCache, openFileCache } from "./file-cache.ts";
 import { fits, headBytes, looksLikeText } from "./sniff.ts";
 
-const ownerSchema = z.object({ of: z.enum(["message", "answer"]), id: z.string().min(1) });
+/** The message or the part of an answer that an upload belongs to. */
+export const ownerSchema = z.object({ of: z.enum(["message", "answer"]), id: z.string().min(1) });
 const labelSchema = z.object({
   kind: attachmentSchema.shape.kind,
   mime: z.string(),

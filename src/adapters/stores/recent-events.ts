@@ -19,7 +19,7 @@ export interface Recent {
 /** The rings are made of so many parts, each allocated when the first row comes to it. */
 const parts = 16;
 
-/** The numbers of the rows of a part., column by column. */
+/** The numbers of the rows of a part, column by column. */
 interface Numbers
   extends Readonly<Record<"seq" | "at" | "conv" | "cfg" | "code" | "place", Float64Array>> {
   /** Bytes of each row's text. */

@@ -9,10 +9,12 @@
  * A node deletes in Restate what it deletes of its own folder. What a dead node has left is deleted by its time.
  */
 import { join } from "node:path";
+import { z } from "zod";
 import { type FileCache, openFileCache } from "../../adapters/media/file-cache.ts";
 import {
   bytesOf,
   labelOf,
+  ownerSchema,
   sameOwner,
   type Upload,
   type UploadOwner,
@@ -58,9 +60,11 @@ export const answerFileId = (part: string): string => sha256(`answer ${part}`).s
 
 const ownerText = (owner: UploadOwner) => JSON.stringify([owner.of, owner.id]);
 
+const ownerTextSchema = z.tuple([ownerSchema.shape.of, ownerSchema.shape.id]);
+
 function ownerOf(text: string | null): UploadOwner | null {
   if (text === null) return null;
-  const [of, id] = JSON.parse(text) as [UploadOwner["of"], string];
+  const [of, id] = ownerTextSchema.parse(JSON.parse(text));
   return { of, id };
 }
 
