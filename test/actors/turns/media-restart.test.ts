@@ -45,7 +45,7 @@ describe("a restart and a slow file", () => {
         files: { f1: png },
         config: {
           media: { image: look.image },
-          messages: { inbound: { debounceMs: 5_000, debounceMaxMs: 6_000 } },
+          messages: { inbound: { debounceMs: 120_000, debounceMaxMs: 120_000 } },
         },
       });
       // One of an album: it waits for the others.
@@ -55,7 +55,7 @@ describe("a restart and a slow file", () => {
       expect(notes()).toBe(0);
       await world.stop();
       delete world.files.f1;
-      await world.start();
+      await world.start({ aheadMs: 120_000 });
       await world.until(() => world.sent.length === 1, "answer");
       expect(world.prompts().at(-1)).toMatch(/description:\n +a green hat/);
       expect(look.runs()).toBe(1);

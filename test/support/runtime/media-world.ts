@@ -50,7 +50,9 @@ export class MediaWorld {
     this.files = { ...options.files };
   }
 
-  async start(): Promise<void> {
+  /** Its clock is `aheadMs` ahead of this machine's: that much later, nothing need be waited for. */
+  async start({ aheadMs = 0 } = {}): Promise<void> {
+    const clock = createSystemClock();
     const { workers = 0, config, driver = { kind: "asking" }, allowPrivate = [] } = this.#options;
     this.#store = await openSqliteStore({ path: join(this.folder, "earshot.db") });
     this.rig = openService(this.files, { folder: join(this.folder, "media"), allowPrivate });
@@ -60,7 +62,11 @@ export class MediaWorld {
       return Promise.resolve({ messageIds: [`p${this.sent.length}`] });
     };
     this.runtime = createRuntime({
-      clock: createSystemClock(),
+      clock: {
+        ...clock,
+        now: () => clock.now() + aheadMs,
+        setTimer: (at, fire) => clock.setTimer(at - aheadMs, fire),
+      },
       ids: createIds(),
       random: createRandom(),
       digest: sha256,
