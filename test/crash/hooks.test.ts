@@ -7,8 +7,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { callApi, findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
+import { startDaemon } from "../../src/daemon/daemon.ts";
 import { builtMain } from "../support/built/files.ts";
 import { childFlags } from "../support/child-flags.ts";
 import { newFolder } from "../support/daemon/folder.ts";
@@ -69,7 +70,10 @@ test("what was answered before kill -9 is there once, and the rest may be posted
   expect(acked.size).toBeGreaterThanOrEqual(50);
   expect(acked.size).toBeLessThan(posts.length);
 
-  const second = await start(stateDir);
+  // Nothing kills this one, so it runs here.
+  const how = { port: 0, workers: 0, env: {}, logLevel: "fatal" } as const;
+  const second = await startDaemon({ stateDir, ...how });
+  onTestFinished(() => second.stop({ drainMs: 0 }));
   const heard = async (id: string) =>
     (await callApi<{ why: unknown[] }>(second, `/api/why/${id}`))?.why.length ?? 0;
   expect(await Promise.all([...acked].map(heard))).toEqual([...acked].map(() => 1));

@@ -12,6 +12,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
+import { startDaemon } from "../../src/daemon/daemon.ts";
 import type { Store } from "../../src/domain/ports/index.ts";
 import { builtMain } from "../support/built/files.ts";
 import { childFlags } from "../support/child-flags.ts";
@@ -65,10 +66,27 @@ export function stateDirFor(url: string): string {
   return stateDir;
 }
 
-export interface Daemon {
-  readonly child: ChildProcess;
+/** Where a daemon answers, and what clients must send. */
+export interface Reached {
   readonly base: string;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Daemon extends Reached {
+  readonly child: ChildProcess;
+}
+
+const headersFor = (token: string) => ({
+  authorization: `Bearer ${token}`,
+  "content-type": "application/json",
+});
+
+/** A start in this process, for a life that nothing kills. */
+export async function startHere(stateDir: string): Promise<Reached & { stop(): Promise<void> }> {
+  const how = { port: 0, workers: 0, env: {}, logLevel: "fatal" } as const;
+  const daemon = await startDaemon({ stateDir, ...how });
+  const stop = async () => void (await daemon.stop());
+  return { base: daemon.base, headers: headersFor(daemon.token), stop };
 }
 
 /** A start of the built daemon; resolves when it takes messages. */
@@ -83,8 +101,7 @@ export async function start(stateDir: string): Promise<Daemon> {
   while (found === null && child.exitCode === null) found = await findDaemon(stateDir);
   if (found === null) throw new Error("it did not start");
   const token = readFileSync(join(stateDir, "token"), "utf8").trim();
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  return { child, base: found.base, headers };
+  return { child, base: found.base, headers: headersFor(token) };
 }
 
 export async function end(
@@ -111,11 +128,11 @@ export async function atRest<Result>(
 }
 
 /** What `earshot status` reads. */
-export const statusOf = async ({ base, headers }: Daemon) =>
+export const statusOf = async ({ base, headers }: Reached) =>
   (await fetch(`${base}/api/status`, { headers })).json();
 
 /** How many events, turns and messages are under way or wait for it. */
-export async function underWay(daemon: Daemon): Promise<number> {
+export async function underWay(daemon: Reached): Promise<number> {
   const { turns, outbox, unapplied } = await statusOf(daemon);
   const open = (outbox.pending ?? 0) + (outbox.sending ?? 0) + (outbox.waiting ?? 0);
   const left = unapplied.events + (unapplied.reading ? 1 : 0);
@@ -124,7 +141,7 @@ export async function underWay(daemon: Daemon): Promise<number> {
 
 /** Those of these messages that are not decided yet, or whose turn has no outcome. */
 export async function unsettled(
-  { base, headers }: Daemon,
+  { base, headers }: Reached,
   ids: readonly string[],
 ): Promise<string[]> {
   const open: string[] = [];

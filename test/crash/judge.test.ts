@@ -1,7 +1,8 @@
 /**
  * kill -9 while a judge is asked, and just after it has answered: a daemon in a process of its own,
  * the judge outside of it. Each line is decided once, a question that was cut short leaves its line
- * observed, and what was engaged is answered once. EARSHOT_SEED repeats a run's choices.
+ * observed, and what was engaged is answered once. EARSHOT_SEED repeats a run's choices. What comes after
+ * the last kill of a test runs in this process.
  */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
 import type { Why } from "../../src/actors/protocol/why.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
 import { builtPages } from "../support/built/files.ts";
-import { type DaemonProcess, startProcess } from "../support/daemon/daemon-process.ts";
+import { type DaemonProcess, startLast, startProcess } from "../support/daemon/daemon-process.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { rounds } from "../support/rounds.ts";
 import { type JudgeServer, startJudgeServer } from "../support/servers/judge.ts";
@@ -73,9 +74,10 @@ async function say(id: string, over: object = {}): Promise<string> {
   return `${taken[0]?.decision} ${taken[0]?.rule}`;
 }
 
-async function crash(): Promise<void> {
+/** `isLast`: nothing kills the next one. */
+async function crash(isLast: boolean): Promise<void> {
   await daemon.kill();
-  daemon = await startProcess(stateDir, builtPages);
+  daemon = await (isLast ? startLast : startProcess)(stateDir, builtPages);
 }
 
 const asked = (id: string) =>
@@ -102,7 +104,7 @@ test("a kill in mid-question leaves the line observed, and the next turn is show
   await begin();
   expect(await say("m2")).toBe("observe judge");
   await expect.poll(() => asked("m2"), patience).toBe(1);
-  await crash();
+  await crash(true);
   // The platform delivers it again: it is known.
   expect(await say("m2")).toBe("duplicate duplicate");
   // An answer to the process that is gone reaches nobody.
@@ -128,7 +130,7 @@ test("kills around a judge's answer: each line is decided once and answered at m
     await expect.poll(() => asked(id), patience).toBe(1);
     judge.answer(`line ${id}`, yes);
     await new Promise((done) => setTimeout(done, random() * 60));
-    await crash();
+    await crash(id === ids.at(-1));
   }
   /** A turn was shown the line before the answer came, which closes the question. */
   const shown: string[] = [];

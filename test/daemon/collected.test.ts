@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { startDaemon } from "../../src/daemon/daemon.ts";
 import { newFolder } from "../support/daemon/folder.ts";
+import { inTurn } from "../support/rounds.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -19,12 +20,15 @@ async function startAndStop(workers: number): Promise<WeakRef<object>> {
   return new WeakRef(daemon.runtime);
 }
 
-test.each([0, 1])("nothing of a stopped daemon with %d worker threads is kept", async (workers) => {
-  const stopped = [await startAndStop(workers), await startAndStop(workers)];
-  await expect
-    .poll(() => {
-      collectGarbage();
-      return stopped.filter((daemon) => daemon.deref() !== undefined).length;
-    })
-    .toBe(0);
-});
+test.each(inTurn([0, 1], 1))(
+  "nothing of a stopped daemon with %d worker threads is kept",
+  async (workers) => {
+    const stopped = [await startAndStop(workers), await startAndStop(workers)];
+    await expect
+      .poll(() => {
+        collectGarbage();
+        return stopped.filter((daemon) => daemon.deref() !== undefined).length;
+      })
+      .toBe(0);
+  },
+);

@@ -11,6 +11,7 @@ import { startDaemon } from "../../src/daemon/daemon.ts";
 import type { FailingAgent } from "../../src/domain/stream.ts";
 import { runCommand } from "../support/built/command.ts";
 import { newFolder } from "../support/daemon/folder.ts";
+import { rounds } from "../support/rounds.ts";
 import { type ModelReply, type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
 const stateDir = newFolder();
@@ -38,7 +39,13 @@ beforeAll(async () => {
     turn: { idleMs: 4_000 },
   };
   writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config), { mode: 0o600 });
-  daemon = await startDaemon({ stateDir, port: 0, workers: 1, env: {}, logLevel: "fatal" });
+  daemon = await startDaemon({
+    stateDir,
+    port: 0,
+    workers: rounds(0, 1),
+    env: {},
+    logLevel: "fatal",
+  });
   headers = { authorization: `Bearer ${daemon.token}`, "content-type": "application/json" };
 });
 afterAll(async () => {

@@ -11,6 +11,7 @@ import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
 import { builtMain } from "../support/built/files.ts";
 import { childFlags } from "../support/child-flags.ts";
 import { newFolder } from "../support/daemon/folder.ts";
+import { rounds } from "../support/rounds.ts";
 
 /** For this long an agent may say nothing: a busy machine lets none wait as long. */
 const idleMs = 6_000;
@@ -37,7 +38,7 @@ interface Status {
 }
 
 /** `before`: where another daemon on the same directory answers. */
-async function start(stateDir = newFolder(), before = "") {
+async function start(stateDir = newFolder(), before = "", workers = 2) {
   const module = join(stateDir, "looper.mjs");
   writeFileSync(module, looper);
   const agents = [
@@ -63,7 +64,7 @@ async function start(stateDir = newFolder(), before = "") {
     messages: { inbound: { debounceMs: 20 } },
   };
   writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config));
-  const args = ["start", "--state-dir", stateDir, "--port", "0", "--workers", "2"];
+  const args = ["start", "--state-dir", stateDir, "--port", "0", "--workers", String(workers)];
   const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
   const child = spawn(
     process.execPath,
@@ -157,13 +158,13 @@ async function replacesHanging(daemon: Awaited<ReturnType<typeof start>>): Promi
 }
 
 test("a daemon that goes on after another one has taken its directory stores nothing more", async () => {
-  const old = await start();
+  const old = await start(newFolder(), "", rounds(0, 2));
   await old.say("m1", "ann", "tell me");
   await expect.poll(async () => (await old.status()).turns.running, patience).toBe(1);
   old.child.kill("SIGSTOP");
   // As on a disk that two machines share: the other one cannot see that the owner still exists.
   rmSync(join(old.stateDir, "lock"));
-  const young = await start(old.stateDir, old.base);
+  const young = await start(old.stateDir, old.base, rounds(0, 2));
   old.child.kill("SIGCONT");
   await old.say("m2", "ann", "and now", 503);
   expect((await old.ready()).error?.message).toContain("another earshot has started");

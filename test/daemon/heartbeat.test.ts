@@ -9,6 +9,7 @@ import { startDaemon } from "../../src/daemon/daemon.ts";
 import { EarshotError } from "../../src/domain/errors.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
 import { newFolder } from "../support/daemon/folder.ts";
+import { rounds } from "../support/rounds.ts";
 
 const patience = { timeout: 30_000, interval: 50 };
 
@@ -26,7 +27,7 @@ export default {
   hooks: { "message.sending": ({ text }) => ({ text: text + " (signed)" }) },
 };`;
 
-async function openDaemon(more: Record<string, unknown> = {}) {
+async function openDaemon(more: Record<string, unknown> = {}, workers = rounds(0, 1)) {
   const stateDir = newFolder();
   mkdirSync(join(stateDir, "home"));
   writeFileSync(join(stateDir, "agent.mjs"), agent);
@@ -46,7 +47,7 @@ async function openDaemon(more: Record<string, unknown> = {}) {
     startDaemon({
       stateDir,
       port: 0,
-      workers: 1,
+      workers,
       env: {},
       logLevel: "debug",
       writeLog: (line) => logged.push(line),
@@ -92,7 +93,7 @@ test("without a workspace the file is read from the state directory", async () =
 }, 120_000);
 
 test("an agent is woken while its file asks for something, and heard if it has something to say", async () => {
-  const { start, beat, logged } = await openDaemon({ heartbeat: { everyMs: 1_000 } });
+  const { start, beat, logged } = await openDaemon({ heartbeat: { everyMs: 1_000 } }, 1);
   const daemon = await start();
   await say(daemon, "m1", "hi");
   await expect.poll(() => sent(daemon), patience).toEqual(["You said hi"]);

@@ -1,5 +1,5 @@
 /**
- * A judge on a real daemon: worker threads, journal, and everything that can judge. Lines that no
+ * A judge on a real daemon: journal, worker threads (one case; all in the full rounds), and everything that can judge. Lines that no
  * rule decides are engaged only by a whole, timely and sure answer; nothing of it reaches the room.
  */
 import { writeFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Why } from "../../src/actors/protocol/why.ts";
 import { startDaemon } from "../../src/daemon/daemon.ts";
 import { newFolder } from "../support/daemon/folder.ts";
+import { rounds } from "../support/rounds.ts";
 import { startJudgeServer } from "../support/servers/judge.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
@@ -43,6 +44,7 @@ async function openRoom(
   judge: object | null,
   more: object = {},
   stateDir = newFolder(),
+  workers = rounds(0, 1),
 ): Promise<Room> {
   writeFileSync(join(stateDir, "echo.mjs"), echo);
   const config = {
@@ -52,7 +54,7 @@ async function openRoom(
     ...more,
   };
   writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config), { mode: 0o600 });
-  const how = { stateDir, port: 0, workers: 1, env: {}, logLevel: "fatal" } as const;
+  const how = { stateDir, port: 0, workers, env: {}, logLevel: "fatal" } as const;
   const daemon = await startDaemon(how);
   opened.push({ stop: async () => void (await daemon.stop({ drainMs: 0 })) });
   const headers = { authorization: `Bearer ${daemon.token}`, "content-type": "application/json" };
@@ -147,7 +149,7 @@ describe("a program", () => {
         const why = [question.agent, question.purpose, line.by, line.text, tools.length].join("|");
         console.log(JSON.stringify({ engage: /table/.test(line.text), confidence: 1, why }));
       });`;
-    const room = await openRoom(command(script));
+    const room = await openRoom(command(script), {}, newFolder(), 1);
     expect(await room.say("m1", "nice weather")).toBe("observe judge");
     expect(await room.say("m2", "can somebody book a table?")).toBe("observe judge");
     await expect.poll(room.sent, patience).toEqual(["Scout: can somebody book a table?"]);

@@ -6,6 +6,7 @@ import type { SentPrompt } from "../../src/daemon/api-types/runtime.ts";
 import { startDaemon } from "../../src/daemon/daemon.ts";
 import { runCommand } from "../support/built/command.ts";
 import { newFolder } from "../support/daemon/folder.ts";
+import { rounds } from "../support/rounds.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
 const stateDir = newFolder();
@@ -31,7 +32,13 @@ beforeAll(async () => {
   };
   const config = { agents: { list: [agent] }, messages: { inbound: { debounceMs: 0 } } };
   writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config), { mode: 0o600 });
-  daemon = await startDaemon({ stateDir, port: 0, workers: 1, env: {}, logLevel: "fatal" });
+  daemon = await startDaemon({
+    stateDir,
+    port: 0,
+    workers: rounds(0, 1),
+    env: {},
+    logLevel: "fatal",
+  });
 });
 afterAll(async () => {
   await daemon.stop({ drainMs: 0 });

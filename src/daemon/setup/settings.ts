@@ -47,6 +47,13 @@ export interface Settings {
 
 type Steps = readonly (string | number)[];
 
+let known: readonly ConfigKey[] | null = null;
+/** Every key, found out once, when somebody first asks: it takes a tenth of a second. */
+const allKeys = (): readonly ConfigKey[] => {
+  known ??= configKeys();
+  return known;
+};
+
 export function createSettings(
   ports: SetupPorts & {
     readonly layers: Pick<ConfigLayers, "overrides">;
@@ -75,7 +82,7 @@ export function createSettings(
   return {
     async read() {
       const { config: now, raw, lineOf } = await load();
-      const keys = configKeys();
+      const keys = allKeys();
       const own = overrides();
       const origins = new Map(configValues(now, raw, {}, lineOf).map((one) => [one.path, one]));
       const values = settingsIn(now).map(([place, value]): SettingValue => {
@@ -174,7 +181,7 @@ function containersIn(config: EarshotConfig): readonly Container[] {
     found.set(pathText(steps), { steps, kind: part === "[]" ? "list" : "map", names });
     for (const name of names) visit((value as never)[name], [...steps, name], rest);
   };
-  for (const { path } of configKeys()) visit(config, [], partsOf(path));
+  for (const { path } of allKeys()) visit(config, [], partsOf(path));
   return [...found.values()];
 }
 

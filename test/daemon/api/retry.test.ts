@@ -28,7 +28,7 @@ test("a refused token halts the account until somebody has it tried again", asyn
     return connections.find(({ channel }) => channel === "telegram")?.state;
   };
   server.faults.add("getMe", { kind: "refuse", status: 401 }, 2);
-  await daemon.start();
+  await daemon.startHere();
   await expect.poll(state, { timeout: 60_000 }).toBe("halted");
   expect(server.calls("getMe")).toHaveLength(1);
   expect((await daemon.run("quarantine")).out.trim()).toBe("no quarantined events");
@@ -90,7 +90,7 @@ test("events in quarantine are listed, tried again and dropped", async () => {
   await daemon.run("quarantine", "retry", String((await listed())[0]?.seq));
   await expect.poll(listed, { timeout: 60_000 }).toMatchObject([{ key, tries: 1 }]);
   await daemon.kill("SIGKILL");
-  await daemon.start();
+  await daemon.startHere();
   const [back] = await rows();
   expect(back).toMatchObject({ key, tries: 1 });
   expect((await daemon.run("quarantine", "drop", String(back?.seq))).code).toBe(0);

@@ -1,8 +1,10 @@
 /**
  * Entries of the schedule over kill -9, with everything in one thread and with a worker: between an
- * entry and its time, over its time, and right after it. Each is said once. Outside of the full rounds the
- * kills take turns: the first two kinds in one thread, the others with a worker.
+ * entry and its time, over its time, and right after it. Each is said once. Outside of the full rounds one
+ * kill is both of the first two kinds, and the daemon has its worker from the second start on.
  */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as passed } from "node:timers/promises";
 import { type ExpectStatic, test } from "vitest";
 import { rounds } from "../../support/rounds.ts";
@@ -14,20 +16,27 @@ interface Entry {
   readonly paused: boolean;
 }
 
-/** Whether each number of workers meets each kind of kill. */
+/** Whether each number of workers meets each kind of kill, and each kind has kills of its own. */
 const isEach = rounds(0, 1) > 0;
 
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
-/** Started, and messages are accepted. */
-async function start(daemon: TelegramDaemon, expect: ExpectStatic): Promise<void> {
-  await daemon.start();
+/** Started, and messages are accepted. `isHere`: in this process, as nothing kills it any more. */
+async function start(daemon: TelegramDaemon, expect: ExpectStatic, isHere = false): Promise<void> {
+  await (isHere ? daemon.startHere() : daemon.start());
   const isReady = async () => (await daemon.get<{ ready: boolean }>("/api/status")).ready;
   await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
 }
 
+/** Its next start has a worker. */
+function giveWorker({ stateDir }: TelegramDaemon): void {
+  const path = join(stateDir, "earshot.json5");
+  const config = JSON.parse(readFileSync(path, "utf8")) as object;
+  writeFileSync(path, JSON.stringify({ ...config, workers: { count: 1 } }));
+}
+
 // At the same time, as both mostly wait for times of the schedule.
-test.concurrent.for([0, 1])(
+test.concurrent.for(isEach ? [0, 1] : [0])(
   "each entry is said once over kill -9, with %i workers",
   { timeout: 240_000 },
   async (count, { onTestFinished, expect }) => {
@@ -38,7 +47,7 @@ test.concurrent.for([0, 1])(
     };
     const daemon = await telegramDaemon(config, onTestFinished);
     const { server, rooms } = daemon;
-    const begin = () => start(daemon, expect);
+    const begin = (isHere = false) => start(daemon, expect, isHere);
     const to = { channel: "telegram", chat: { id: String(rooms.ann.chat.id), kind: "direct" } };
     const add = (name: string, over: object) =>
       daemon.post("/api/schedules", { name, to, ...over });
@@ -57,42 +66,41 @@ test.concurrent.for([0, 1])(
     await begin();
 
     // Killed between the entries and their time.
-    const isEarly = isEach || count === 0;
-    const at = inMs(isEarly ? 5_000 : 2_000);
+    const at = inMs(isEach ? 5_000 : 4_000);
     await add("text", { at, text: "Tea?" });
     await add("prompt", { at, prompt: "Ask about tea." });
     await add("paused", { at, text: "This is paused." });
     await add("removed", { at, text: "This is removed." });
     await daemon.post("/api/schedules/paused/pause");
     await daemon.post("/api/schedules/removed/remove");
-    if (isEarly) {
+    if (isEach) {
       await daemon.kill();
       await begin();
+      await saidAre(2);
+      await expect.poll(names).toEqual(["paused"]);
     }
-    await saidAre(2);
-    await expect.poll(names).toEqual(["paused"]);
 
     // Its time comes while no process runs: said once, late.
-    if (isEarly) {
-      await add("missed", { at: inMs(1_000), text: "This is late." });
-      await daemon.kill();
-      await passed(1_500);
-      await begin();
-      await saidAre(3);
-    }
+    await add("missed", { at: inMs(1_000), text: "This is late." });
+    await daemon.kill();
+    if (!isEach) giveWorker(daemon);
+    await passed(1_500);
+    await begin();
+    await saidAre(3);
+    await expect.poll(names).toEqual(["paused"]);
 
     // Killed as its time comes, so somewhere between its due time and what is sent.
-    const before = isEarly ? 3 : 2;
-    const delays = isEach ? [0, 20, 60, 150] : count === 0 ? [] : [20];
+    const before = 3;
+    const delays = isEach ? [0, 20, 60, 150] : [20];
     for (const [turn, ms] of delays.entries()) {
       const due = Date.now() + 1_000;
       await add(`now ${turn}`, { at: new Date(due).toISOString(), prompt: `Say ${turn}.` });
       await passed(due + ms - Date.now());
       await daemon.kill();
-      await begin();
+      await begin(!isEach);
       await saidAre(before + 1 + turn);
     }
-    if (delays.length > 0) {
+    if (isEach) {
       await daemon.kill();
       await begin();
     }

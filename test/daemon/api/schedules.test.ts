@@ -51,7 +51,7 @@ test("entries are listed, said once over kill -9, paused and removed", async () 
   await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
   await server.until(() => server.world.answers(rooms.ann).length === 1, "the text");
   await daemon.kill();
-  await daemon.start();
+  await daemon.startHere();
   await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
   await daemon.quiet();
   // Killed right after the platform took it, its one row may be in doubt, and is then sent again.

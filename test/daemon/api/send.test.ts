@@ -40,7 +40,7 @@ test("a text reaches the chat once, whatever is repeated and killed, and refusal
   const first: Taken[] = [];
   for (const order of orders) first.push((await daemon.post<Taken>("/api/send", order)) as Taken);
   await daemon.kill();
-  await daemon.start();
+  await daemon.startHere();
   await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
   for (const [at, order] of orders.entries())
     expect(await daemon.post<Taken>("/api/send", order)).toEqual(first[at]);

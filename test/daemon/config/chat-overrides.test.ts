@@ -2,19 +2,18 @@
  * The daemon changed from a room: values in the config file or over it in memory, overrides that an
  * earlier version stored, and a new start in the same process.
  */
-import { execFile } from "node:child_process";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { DaemonOptions } from "../../../src/daemon/daemon.ts";
 import {
   type RestartableDaemon,
   startRestartableDaemon,
 } from "../../../src/daemon/restartable-daemon.ts";
-import { builtMain } from "../../support/built/files.ts";
+import { runCommand } from "../../support/built/command.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { openPage } from "../../support/daemon/page.ts";
+import { inTurn } from "../../support/rounds.ts";
 
 interface RunningDaemon {
   readonly kept: RestartableDaemon;
@@ -64,9 +63,10 @@ async function talk({ kept }: RunningDaemon, ...texts: string[]): Promise<string
 
 /** What `earshot config show` prints about a place. */
 async function configShow(stateDir: string, path: string): Promise<string> {
-  const env = { PATH: process.env.PATH, HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
-  const args = [builtMain, "config", "show", path];
-  return (await promisify(execFile)(process.execPath, args, { env })).stdout;
+  const env = { HOME: stateDir, EARSHOT_STATE_DIR: stateDir };
+  const { code, out, err } = await runCommand(["config", "show", path], { env });
+  expect([code, err]).toEqual([0, ""]);
+  return out;
 }
 
 /** Overrides as an earlier version stored them. */
@@ -167,7 +167,7 @@ describe("a value that an owner sets", () => {
     ]);
   });
 
-  test.each([
+  const refusals = [
     ["/config set access.dmPolicy open", /access is not set this way/],
     ['/config set commands.ownerAllowFrom ["telegram:7"]', /access is not set this way/],
     ["/config set channels.telegram.accounts.default.botToken 12:abc", /secrets|only the file/],
@@ -178,12 +178,16 @@ describe("a value that an owner sets", () => {
     ["/config set engagement.nonsense 1", /Cannot set that: unknown key "nonsense" in engagement/],
     ["/config set engagment.activation x", /Did you mean "engagement"\?$/],
     ["/config set __proto__.x 1", /Cannot set \\_\\_proto\\_\\_\.x from a room/],
-  ])("is refused with the reason: %s", async (text, why) => {
+  ] as const;
+
+  test("is refused with the reason: access, secrets, programs, and what does not fit", async () => {
     const stateDir = newFolder();
     const one = await openDaemon(stateDir);
-    const [answer] = await talk(one, text);
-    expect(answer).toMatch(/^Nothing was changed\. Cannot/);
-    expect(answer).toMatch(why);
+    for (const [text, why] of refusals) {
+      const [answer] = await talk(one, text);
+      expect(answer, text).toMatch(/^Nothing was changed\. Cannot/);
+      expect(answer, text).toMatch(why);
+    }
     await expect(stat(join(stateDir, "config-set.json"))).rejects.toThrow("ENOENT");
     expect(await talk(one, "/debug")).toEqual(["There are no overrides of the config file."]);
   });
@@ -219,7 +223,7 @@ describe("a value that an owner sets", () => {
 });
 
 describe("a restart from a room", () => {
-  test.each([0, 1])(
+  test.each(inTurn([0, 1], 1))(
     "answers, starts anew with the config as it is, and says so: workers %s",
     async (workers) => {
       const stateDir = newFolder();

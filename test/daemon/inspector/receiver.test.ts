@@ -9,7 +9,7 @@ import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { soon } from "../../support/daemon/inspect-socket.ts";
 import { call, roomKey, say, writeRoomConfig } from "../../support/daemon/room-daemon.ts";
-import { inTurn } from "../../support/rounds.ts";
+import { inTurn, rounds } from "../../support/rounds.ts";
 import { sampleToken, startTelegramServer } from "../../support/servers/telegram.ts";
 
 const canary = "xylophone-canary";
@@ -61,7 +61,7 @@ const events = (seen: readonly StatelyInspectionEvent[]) =>
 
 describe("rooms of worker threads", () => {
   test.each(inTurn([1, 2], 0))(
-    "it sees the room come to life, each event, and each state, workers %i",
+    "it sees the room come to life, each event, and each state, and the definition makes the same chart again, workers %i",
     async (workers) => {
       const at = await start(workers);
       const seen = await receiver(at);
@@ -78,6 +78,7 @@ describe("rooms of worker threads", () => {
       expect(attentions.some((one) => one.includes('"engaged":"running"'))).toBe(true);
       for (const { sessionId, rootId } of seen)
         expect([sessionId, rootId]).toEqual([actor?.sessionId, actor?.sessionId]);
+      chartIsTheSame(seen);
     },
   );
 
@@ -127,7 +128,7 @@ describe("rooms of worker threads", () => {
     },
   );
 
-  test.each(inTurn([1, 2], 3))(
+  test.each(inTurn([1, 2], 2))(
     "who comes late is told of the room as it is, before anything else, workers %i",
     async (workers) => {
       const at = await start(workers);
@@ -153,10 +154,14 @@ describe("deliveries, hosts and connections", () => {
       return `${event.type} ${JSON.stringify((snapshot as { value?: unknown }).value)}`;
     });
 
-  test("have names that tell which they are, their own charts, and their steps", async () => {
+  test("have names that tell which they are, their own charts, and their steps; a reader of one conversation is shown its deliveries and no others", async () => {
     const at = await start(1);
     const seen: StatelyInspectionEvent[] = [];
+    const mine: StatelyInspectionEvent[] = [];
+    const other: StatelyInspectionEvent[] = [];
     await receive(at, {}, (event) => void seen.push(event));
+    await receive(at, { key: roomKey }, (event) => void mine.push(event));
+    await receive(at, { key: "agent:main:webhook:group:attic" }, (event) => void other.push(event));
     await soon(() => {
       const names = actors(seen).map(({ name }) => name);
       expect(names).toEqual(expect.arrayContaining(["host 0", "connection webhook/default"]));
@@ -167,6 +172,9 @@ describe("deliveries, hosts and connections", () => {
     expect(delivery?.name).toMatch(/^delivery \S+:0$/);
     const own = machines(seen, "delivery").filter((one) => one.sessionId === delivery?.sessionId);
     expect(path(own)).toEqual(['send "sending"', 'confirm "sent"']);
+    await soon(() => expect(path(machines(mine, "delivery"))).toContain('confirm "sent"'));
+    expect(actors(mine).map(({ name }) => name.split(" ")[0])).not.toContain("host");
+    expect(other).toEqual([]);
     await at.runtime.crashHost();
     await soon(() => {
       expect(path(machines(seen, "host"))).toEqual(
@@ -207,58 +215,42 @@ describe("deliveries, hosts and connections", () => {
       ).not.toThrow();
     }
   });
-
-  test("a reader of one conversation is shown its deliveries and no others", async () => {
-    const at = await start(1);
-    const mine: StatelyInspectionEvent[] = [];
-    const other: StatelyInspectionEvent[] = [];
-    await receive(at, { key: roomKey }, (event) => void mine.push(event));
-    await receive(at, { key: "agent:main:webhook:group:attic" }, (event) => void other.push(event));
-    await say(at, "1", "ann", "scout?", { mentions: ["scout"] });
-    await soon(() => expect(path(machines(mine, "delivery"))).toContain('confirm "sent"'));
-    expect(actors(mine).map(({ name }) => name.split(" ")[0])).not.toContain("host");
-    expect(other).toEqual([]);
-  });
 });
 
-test("the definition makes the same chart again", async () => {
-  const at = await start(0);
-  const seen = await receiver(at);
-  await say(at, "1", "ann", "scout?", { mentions: ["scout"] });
-  await soon(() => expect(events(seen)).toContain("delivery.sent"));
+/** The definition makes the same chart again. */
+function chartIsTheSame(seen: readonly StatelyInspectionEvent[]): void {
   const again = createMachine(JSON.parse(actors(seen)[0]?.definition ?? "{}"));
   expect(again.id).toBe("conversation");
   const values = states(seen).map(({ snapshot }) => (snapshot as { value?: unknown }).value);
   expect(new Set(values.map((value) => JSON.stringify(value))).size).toBeGreaterThan(2);
   for (const value of values)
     expect(() => again.resolveState({ value: value as never, context: {} as never })).not.toThrow();
-});
+}
 
 describe("the words of a room", () => {
-  async function talk(wish: object): Promise<readonly StatelyInspectionEvent[]> {
-    const at = await start(1);
-    const seen = await receiver(at, wish);
+  /** What a plain receiver has seen of a talk, and one that asked for words. */
+  async function talk(): Promise<readonly (readonly StatelyInspectionEvent[])[]> {
+    const at = await start(rounds(0, 1));
+    const seen = await receiver(at);
+    const words = await receiver(at, { words: true });
     await say(at, "1", "ann", `scout, ${canary}?`, { mentions: ["scout"] });
     await soon(() => expect(events(seen)).toContain("delivery.sent"));
     await say(at, "2", "bo", `scout, again: ${canary}`, { mentions: ["scout"] });
     await soon(() => expect(events(seen)).toContain("agent.failed"));
     await say(at, "3", "cy", `overheard ${canary}`, { mentions: ["bo"] });
-    await soon(() =>
-      expect(events(seen).filter((type) => type === "message.received")).toHaveLength(3),
-    );
-    return seen;
+    for (const of of [seen, words])
+      await soon(() =>
+        expect(events(of).filter((type) => type === "message.received")).toHaveLength(3),
+      );
+    return [seen, words];
   }
 
-  test("are in no frame: not in events, states, orders to agents, answers or errors", async () => {
-    const seen = await talk({});
+  test("are in no frame, not in events, states, orders to agents, answers or errors, unless the holder of the token asks for words", async () => {
+    const [seen = [], words = []] = await talk();
     expect(JSON.stringify(seen)).not.toContain(canary);
     expect(events(seen)).toEqual(expect.arrayContaining(["agent.text", "agent.tool"]));
-  });
-
-  test("are in them where the holder of the token asks for words", async () => {
-    const seen = await talk({ words: true });
     const spoken = (type: string) =>
-      JSON.stringify(seen.filter((one) => "event" in one && one.event.type === type));
+      JSON.stringify(words.filter((one) => "event" in one && one.event.type === type));
     for (const type of ["message.received", "agent.text", "agent.tool", "agent.failed"])
       expect(spoken(type)).toContain(canary);
   });

@@ -4,11 +4,16 @@
  */
 import { expect, onTestFinished, test } from "vitest";
 import type { SearchAnswer } from "../../../src/daemon/api-types/search.ts";
-import { type DaemonProcess, startProcess } from "../../support/daemon/daemon-process.ts";
+import {
+  type DaemonProcess,
+  startLast,
+  startProcess,
+} from "../../support/daemon/daemon-process.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { call, line, roomKey, writeRoomConfig } from "../../support/daemon/room-daemon.ts";
+import { rounds } from "../../support/rounds.ts";
 
-const kills = 3;
+const kills = rounds(1, 3);
 const folder = newFolder();
 let daemon: DaemonProcess;
 const reached = () => ({
@@ -65,7 +70,7 @@ test("each acknowledged message is found once after kill -9 at any time", async 
     await daemon.kill();
     acknowledged.push(...(await said));
   }
-  daemon = await startProcess(folder, folder);
+  daemon = await startLast(folder, folder);
   onTestFinished(() => daemon.kill());
   const ready = async () => {
     const { index } = await search(null);

@@ -13,9 +13,10 @@ import { createWebchatUploads } from "../../../src/daemon/webchat/uploads.ts";
 import { parseConfig } from "../../../src/domain/config/index.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
 import { openPage } from "../../support/daemon/page.ts";
+import { inTurn } from "../../support/rounds.ts";
 import { sampleFiles } from "../../support/servers/media.ts";
 
-test.each([0, 1])(
+test.each(inTurn([0, 1], 1))(
   "the page gets the file of an agent and its question, %d workers",
   async (workers) => {
     const stateDir = newFolder();

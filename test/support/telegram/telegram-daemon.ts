@@ -3,7 +3,8 @@
  * ======================
  * The real process, started as a user starts it, on a Bot API server of this process: what people
  * see survives whatever happens to the daemon. It can be killed and started again on the same state
- * directory.
+ * directory. A life that no test kills may run in the test's own process (`startHere`), which costs a
+ * quarter of a process's start.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -13,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { callApi, findDaemon } from "../../../src/daemon/cli/lib/api-client.ts";
+import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
 import { type CommandResult, runCommand } from "../built/command.ts";
 import { builtMain } from "../built/files.ts";
 import { childFlags } from "../child-flags.ts";
@@ -30,6 +32,8 @@ export class TelegramDaemon {
   /** A direct chat each. */
   readonly rooms: Readonly<Record<"ann" | "bob", Room>>;
   #child: ChildProcess | null = null;
+  /** The life in this process. */
+  #here: Daemon | null = null;
   #output = "";
 
   constructor(server: TelegramServer, config: Record<string, unknown>) {
@@ -65,6 +69,19 @@ export class TelegramDaemon {
         await new Promise((go) => setTimeout(go, 50));
     };
     await Promise.race([ready(), ended]);
+  }
+
+  /** Starts it in this process, which nothing can kill; resolves when it answers. */
+  async startHere(): Promise<void> {
+    const env = { PATH: process.env.PATH, HOME: this.stateDir };
+    const writeLog = (line: string) => this.#keep(line);
+    this.#here = await startDaemon({ stateDir: this.stateDir, port: 0, env, writeLog });
+  }
+
+  /** Ends the life in this process, as SIGTERM ends a process. */
+  async stop(): Promise<void> {
+    await this.#here?.stop();
+    this.#here = null;
   }
 
   /** Resolves to how it ended; null: it had ended before. */
@@ -136,6 +153,7 @@ export class TelegramDaemon {
 
   async end(): Promise<void> {
     await this.kill();
+    await this.#here?.stop({ drainMs: 0 });
     await this.server.close();
     rmSync(this.stateDir, { recursive: true, force: true });
   }

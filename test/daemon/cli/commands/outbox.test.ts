@@ -22,7 +22,7 @@ interface Listed {
 test("a dead part and one in doubt are listed, sent again, given up", async () => {
   const daemon = await telegramDaemon(config);
   const { server, rooms } = daemon;
-  await daemon.start();
+  await daemon.startHere();
   const rows = async (state: string) => {
     const { outbox } = await daemon.get<{ outbox: Listed[] }>(`/api/outbox?state=${state}`);
     return outbox.filter(({ kind }) => kind === "reply");
@@ -72,6 +72,6 @@ test("a dead part and one in doubt are listed, sent again, given up", async () =
   const unknown = await daemon.run("outbox", "list", "--state", "lost");
   expect(unknown.code).toBe(2);
   expect(unknown.err.trim().split("\n")).toHaveLength(1);
-  await daemon.kill("SIGTERM");
+  await daemon.stop();
   expect((await daemon.run("outbox")).code).toBe(2);
 }, 180_000);
