@@ -2,24 +2,39 @@
  * Every page, with nothing on it and with everything: axe finds nothing wrong in light and dark, on
  * a wide screen and on a phone with each of its panes; the Tab key reaches every control, and each shows
  * it; nothing lies beyond the edge of a small window. And each page loads little.
+ * In the longer runs each view is loaded by itself and looked at in every way; else one page goes from view to view as
+ * a person would by its links, and the ways to look take turns.
  */
 import type { Page } from "playwright-core";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { violations, violationsInBothColours } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
 import { gardenPath, twoDaemons } from "../support/pages/crowded-rooms.ts";
 import { loadedBytes, outsideWindow, readFocusOrder } from "../support/pages/page-checks.ts";
 import { createPagesRig, lostDaemon } from "../support/pages/pages-daemon.ts";
-import { views } from "../support/pages/views.ts";
-import { rounds } from "../support/rounds.ts";
+import { type View, views } from "../support/pages/views.ts";
+import { inTurn, rounds } from "../support/rounds.ts";
 
 const lostViews = [
   "Rooms",
   "a room with its ladder, while the agent writes",
   "Health with trouble",
 ];
-/** A wide screen shows all panes beside each other: on a phone axe looks at the others in the longer runs. */
-const panesMax = rounds(1, 10);
+const isFull = rounds(0, 1) > 0;
+const wide = { width: 1440, height: 900 };
+const phone = { width: 390, height: 844 };
+/** How axe looks at a view; in the longer runs at every pane of a phone as well, else at the first. */
+const ways = (["light", "dark"] as const).flatMap((colorScheme) =>
+  [wide, phone].map((size) => ({ colorScheme, size })),
+);
+const panesMax = isFull ? 10 : 1;
+/** Paths that are no view of the pages' one document. */
+const ownDocuments = ["/inspect"];
+const bytesMax = 64_000;
+const small = [
+  { width: 720, height: 450 },
+  { width: 320, height: 256 },
+];
 /** The browser's words for a room that is not there yet, and for a daemon that went away. */
 const forgiven = ["404", ...lostDaemon];
 
@@ -27,42 +42,87 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
   const rig = createPagesRig({ kept: true, forgiven });
   const daemons = twoDaemons(rig);
 
-  const look = async (page: Page, where: string): Promise<readonly string[]> =>
-    (await violationsInBothColours(page)).map((one) => `${where}: ${one}`);
+  /** Pages that go from view to view, and those of them that show what they were loaded for. */
+  const kept = new Map<View["of"], Page>();
+  const fresh = new Set<Page>();
+  const startPath = "/";
 
-  /** At both widths, on a phone with each of its panes; then narrower, and zoomed in. */
-  async function lookAll(page: Page, panes: readonly string[]): Promise<readonly string[]> {
-    const found = [...(await look(page, "1440 px"))];
-    for (const [at, pane] of (panes.length === 0 ? [""] : panes).entries()) {
-      await page.setViewportSize({ width: 390, height: 844 });
-      const show = page.getByRole("group", { name: "Show", exact: true }).first();
-      if (pane !== "") await show.getByRole("button", { name: pane }).click();
-      if (at < panesMax) found.push(...(await look(page, `390 px ${pane}`)));
-      for (const [width, height] of [
-        [720, 450],
-        [320, 256],
-      ] as const) {
-        await page.setViewportSize({ width, height });
-        found.push(...(await outsideWindow(page)).map((one) => `${width} px ${pane}: ${one}`));
+  beforeAll(async () => {
+    if (isFull) return;
+    for (const of of ["calm", "crowded"] as const) {
+      const page = await rig.open(daemons[of].address(startPath));
+      kept.set(of, page);
+      fresh.add(page);
+    }
+  });
+
+  /** An address, loaded, or in a page that comes from another view: as if its link had been clicked. */
+  async function visit({ of, path }: View): Promise<{ page: Page; isLoaded: boolean }> {
+    const known = ownDocuments.includes(path) ? undefined : kept.get(of);
+    if (known === undefined)
+      return { page: await rig.open(daemons[of].address(path)), isLoaded: true };
+    if (fresh.delete(known) && path === startPath) return { page: known, isLoaded: true };
+    await known.evaluate((href) => {
+      const link = Object.assign(document.createElement("a"), { href });
+      document.body.append(link);
+      link.click();
+      link.remove();
+    }, path);
+    return { page: known, isLoaded: false };
+  }
+
+  const show = async (page: Page, pane: string) => {
+    const panes = page.getByRole("group", { name: "Show", exact: true }).first();
+    if (pane !== "") await panes.getByRole("button", { name: pane }).click();
+  };
+
+  /** By axe, in the ways whose turn it is. */
+  async function look(page: Page, panes: readonly string[], turn: number): Promise<string[]> {
+    const found: string[] = [];
+    for (const { colorScheme, size } of inTurn(ways, turn)) {
+      await page.setViewportSize(size);
+      await page.emulateMedia({ colorScheme });
+      for (const pane of size === wide ? [""] : panes.slice(0, panesMax)) {
+        await show(page, pane);
+        const asked = colorScheme === "light" || !isFull ? "everything" : "colours";
+        for (const one of await violations(page, asked))
+          found.push(`${size.width} px ${pane} ${colorScheme}: ${one}`);
       }
     }
     return found;
   }
 
-  for (const { of, path, next = [], ...first } of views)
+  /** On small screens and zoomed in, each pane by itself; the first one stays, as it is kept for the next visit. */
+  async function outside(page: Page, panes: readonly string[]): Promise<string[]> {
+    const found: string[] = [];
+    for (const pane of panes.toReversed()) {
+      for (const size of small) {
+        await page.setViewportSize(size);
+        if (size === small[0]) await show(page, pane);
+        for (const one of await outsideWindow(page)) found.push(`${size.width} px ${pane}: ${one}`);
+      }
+    }
+    return found;
+  }
+
+  let turn = 0;
+  for (const view of views) {
+    const { next = [], ...first } = view;
     test([first, ...next].map(({ name }) => name).join("; then "), async () => {
-      const page = await rig.open(daemons[of].address(path));
-      for (const { name, reach, panes = [] } of [first, ...next]) {
-        await page.setViewportSize({ width: 1440, height: 900 });
+      const { page, isLoaded } = await visit(view);
+      for (const { name, reach, panes = [""] } of [first, ...next]) {
+        await page.setViewportSize(wide);
         await page.emulateMedia({ colorScheme: "light" });
         await reach(page);
-        expect(await loadedBytes(page, rig.pagesDir), name).toBeLessThan(64_000);
+        if (isLoaded) expect(await loadedBytes(page, rig.pagesDir), name).toBeLessThan(bytesMax);
         const order = { unseen: [], missed: [], ends: true };
         expect(await readFocusOrder(page), name).toEqual(order);
-        expect(await lookAll(page, panes), name).toEqual([]);
+        expect(await look(page, panes, turn), name).toEqual([]);
+        expect(await outside(page, panes), name).toEqual([]);
+        turn += 1;
       }
-      await page.close();
     });
+  }
 
   test("contrast in a drawing, which axe leaves open, is looked at as well", async () => {
     const page = await rig.open(daemons.crowded.address(gardenPath));
@@ -79,11 +139,12 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
   });
 
   test("what a page keeps when its connection is lost", async () => {
-    const kept = views.filter(({ name }) => lostViews.includes(name));
+    const lost = views.filter(({ name }) => lostViews.includes(name));
     const pages = await Promise.all(
-      kept.map(async ({ path, reach }) => {
+      lost.map(async ({ path, reach }) => {
         const page = await rig.open(daemons.crowded.address(path));
         await reach(page);
+        expect(await loadedBytes(page, rig.pagesDir), path).toBeLessThan(bytesMax);
         return page;
       }),
     );
@@ -91,7 +152,7 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
     const found: string[] = [];
     for (const page of pages) {
       await page.getByText("Reconnecting", { exact: true }).waitFor();
-      found.push(...(await look(page, page.url())));
+      found.push(...(await violationsInBothColours(page)).map((one) => `${page.url()}: ${one}`));
     }
     expect(found).toEqual([]);
     expect(pages.length).toBe(lostViews.length);

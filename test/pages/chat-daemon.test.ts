@@ -184,7 +184,8 @@ describe.skipIf(!haveChromium)("what an agent sends besides text", () => {
       const question = page.getByRole("group", { name: "Options" });
       expect(await question.getByRole("button").allInnerTexts()).toEqual(["Again", "Enough", long]);
       const { EARSHOT_SHOTS: shots } = process.env;
-      for (const seen of [...widths.filter((one) => one !== width), width]) {
+      const others = rounds(0, 1) > 0 ? widths.filter((one) => one !== width) : [];
+      for (const seen of [...others, width]) {
         await page.setViewportSize({ width: seen, height: 900 });
         await question.getByRole("button", { name: "Again" }).waitFor();
         expect(await violations(page, "everything"), `at ${seen} px`).toEqual([]);

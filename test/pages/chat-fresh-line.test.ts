@@ -3,8 +3,7 @@
  * taken it is still so afterwards. On a real daemon, whose `taken` the connection holds back.
  */
 import type { Locator, Page } from "playwright-core";
-import { beforeEach, describe, expect, test } from "vitest";
-import type { LiveDaemon } from "../support/daemon/live-daemon.ts";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { announced, recordAnnouncements } from "../support/pages/announcements.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
 import { type HeldConnection, holdTakenFrame } from "../support/pages/hold-taken-frame.ts";
@@ -16,32 +15,29 @@ const hat = { name: "hat.png", mimeType: "image/png", buffer: samplePicture(640,
 const notes = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("some notes") };
 const low = { name: "low.wav", mimeType: "audio/wav", buffer: tone(60) };
 
-interface Opened {
-  readonly page: Page;
-  readonly taken: HeldConnection;
-}
-
 describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
-  const rig = createPagesRig();
-  let daemon: LiveDaemon;
+  const rig = createPagesRig({ kept: true });
+  let page: Page;
+  let taken: HeldConnection;
+  /** The words of the line that is looked at: each test says its own, one after the other in one page. */
+  let fresh = "";
+  let count = 0;
 
-  beforeEach(async () => {
-    daemon = await rig.daemon();
+  beforeAll(async () => {
+    const daemon = await rig.daemon();
     await daemon.start();
-  });
-
-  async function open(): Promise<Opened> {
-    const page = await rig.open("about:blank");
-    const taken = await holdTakenFrame(page);
+    page = await rig.open("about:blank");
+    taken = await holdTakenFrame(page);
     await page.goto(daemon.address("/chat"));
     await page.getByText("Connected", { exact: true }).waitFor();
-    return { page, taken };
-  }
-  const line = (page: Page, text: string) =>
-    page.locator(".direct .dm-line.mine", { hasText: text });
-  const meta = (page: Page, text: string) => line(page, text).locator(".meta");
+  });
+  beforeEach(() => {
+    count += 1;
+    fresh = `fresh ${count}`;
+  });
+  const line = (text: string) => page.locator(".direct .dm-line.mine", { hasText: text });
 
-  async function say(page: Page, text: string, files: readonly (typeof hat)[] = []): Promise<void> {
+  async function say(text: string, files: readonly (typeof hat)[] = []): Promise<void> {
     if (files.length > 0) await page.locator(".direct input[type=file]").setInputFiles([...files]);
     const there = page.locator('.direct .chosen[data-state="there"]');
     await soon(() => there.count()).toBe(files.length);
@@ -49,16 +45,16 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
     await page.getByLabel("Message to Scout").press("Enter");
   }
   /** Says a line that is held back before the daemon's receipt reaches the page. */
-  async function sayHeld({ page, taken }: Opened, files: readonly (typeof hat)[] = []) {
+  async function sayHeld(files: readonly (typeof hat)[] = []): Promise<Locator> {
     taken.hold();
-    await say(page, "fresh", files);
-    await soon(() => meta(page, "fresh").textContent()).toBe("sending");
-    return line(page, "fresh");
+    await say(fresh, files);
+    await soon(() => line(fresh).locator(".meta").textContent()).toBe("sending");
+    return line(fresh);
   }
   /** The receipt comes, and what was decided. */
-  async function take({ page, taken }: Opened): Promise<void> {
+  async function take(): Promise<void> {
     taken.release();
-    await line(page, "fresh").getByText("engage dm").waitFor();
+    await line(fresh).getByText("engage dm").waitFor();
   }
   /** Names the elements as they are now; `theSame` returns those that are still there. */
   const name = (elements: Locator) =>
@@ -71,101 +67,20 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
   const hasFocus = (element: Locator) =>
     element.evaluate((one) => one === one.ownerDocument.activeElement);
 
-  test("a chip keeps the focus and what it says when the daemon has taken its line", async () => {
-    const opened = await open();
-    const { page } = opened;
-    const mine = await sayHeld(opened, [hat, notes, low]);
-    const parts = mine.locator("ul, li, .thumb, .thumb img, .file-chip, .btn");
-    await mine.getByRole("img", { name: "hat.png" }).waitFor();
-    await name(parts);
-    await name(mine);
-    const before = await theSame(parts);
-    expect(before).toHaveLength(9);
-    rig.forgive("ERR_FAILED");
-    await page.route("**/api/webchat/uploads/*", (route) => route.abort());
-    const save = mine.getByRole("button", { name: /Save notes\.txt/ });
-    await save.focus();
-    await page.keyboard.press("Enter");
-    await soon(() => save.textContent()).toContain("earshot is not responding");
-    await take(opened);
-    expect(await theSame(parts)).toEqual(before);
-    expect(await theSame(mine)).toEqual([1]);
-    expect(await save.textContent()).toContain("earshot is not responding");
-    expect(await hasFocus(save)).toBe(true);
-  });
-
-  test("a picture that was opened stays open, and gives the focus back to its place", async () => {
-    const opened = await open();
-    const { page } = opened;
-    const mine = await sayHeld(opened, [hat]);
-    await mine.getByRole("button", { name: /Show hat\.png/ }).press("Enter");
-    const dialog = page.getByRole("dialog", { name: "hat.png" });
-    await dialog.getByRole("img").waitFor();
-    await take(opened);
-    expect(await dialog.getByRole("img").isVisible()).toBe(true);
-    await page.keyboard.press("Escape");
-    await soon(() => dialog.count()).toBe(0);
-    await soon(() => page.evaluate("document.activeElement.ariaLabel")).toMatch(/^Show hat\.png/);
-  });
-
-  test("a sound that plays goes on, and can be stopped", async () => {
-    const opened = await open();
-    const mine = await sayHeld(opened, [low]);
-    await mine.getByRole("button", { name: "Play low.wav" }).click();
-    await mine.getByRole("button", { name: "Stop low.wav" }).waitFor();
-    await take(opened);
-    expect(await mine.getByRole("button", { name: "Stop low.wav" }).count()).toBe(1);
-    await mine.getByRole("button", { name: "Stop low.wav" }).click();
-    await mine.getByRole("button", { name: "Play low.wav" }).waitFor();
-  });
-
-  test("a screen reader announces its text and its files once", async () => {
-    const opened = await open();
-    const { page } = opened;
-    await page.evaluate(recordAnnouncements);
-    await sayHeld(opened, [notes]);
-    await take(opened);
-    const heard = await page.evaluate<string[]>(announced);
-    expect(heard.filter((text) => text.includes("fresh"))).toHaveLength(1);
-    // The composer's own status names the file as it is attached.
-    const ofLine = heard.filter((text) => text.includes("notes.txt") && text.includes("Save"));
-    expect(ofLine).toHaveLength(1);
-    // That it was taken, and how it was decided, is announced once, by its own text.
-    expect(heard.filter((text) => /^\d+:\d\d$/u.test(text))).toHaveLength(1);
-    expect(heard.filter((text) => text.includes("engage"))).not.toEqual([]);
-  });
-
-  test("a line without words is its files before and after", async () => {
-    const opened = await open();
-    const { page, taken } = opened;
-    taken.hold();
-    await say(page, "", [notes]);
-    await page.getByText("sending").waitFor();
-    const mine = page.locator(".direct .dm-line.mine");
-    const bubble = mine.locator(".bubble.bare");
-    const height = async () => (await bubble.boundingBox())?.height;
-    const before = await height();
-    expect(await bubble.textContent()).toBe("1 file");
-    taken.release();
-    await mine.getByText("engage dm").waitFor();
-    expect(await bubble.textContent()).toBe("1 file");
-    expect(await height()).toBe(before);
-  });
-
   /** Says a line that never reaches the daemon; the answer refuses it. */
-  async function sayLost({ page, taken }: Opened) {
-    taken.lose("never");
-    await say(page, "never", [notes]);
-    await soon(() => taken.sent.length).toBeGreaterThan(0);
+  async function sayLost() {
+    const text = `never ${count}`;
+    taken.lose(text);
+    await say(text, [notes]);
+    const id = () => taken.sent.find((one) => one.text === text)?.id;
+    await soon(id).toBeDefined();
     const refusal = { code: "EAR_INBOUND_INVALID", message: "Its files are gone", final: true };
-    return () => taken.say({ type: "error", id: taken.sent[0]?.id, ...refusal });
+    return { lost: line(text), refuse: () => taken.say({ type: "error", id: id(), ...refusal }) };
   }
 
+  // What is listened to comes first: no answer to an earlier line is announced meanwhile.
   test("a line that is refused says why, once, and its files stay where they are", async () => {
-    const opened = await open();
-    const { page } = opened;
-    const refuse = await sayLost(opened);
-    const mine = line(page, "never");
+    const { lost: mine, refuse } = await sayLost();
     const chip = mine.locator("button.file-chip");
     await chip.focus();
     const parts = mine.locator("ul, li, button, .bubble");
@@ -179,22 +94,97 @@ describe.skipIf(!haveChromium)("a fresh line of the direct chat", () => {
     expect(heard.filter((text) => text !== "")).toEqual(["Not sent. Its files are goneDiscard"]);
     expect((await theSame(parts)).slice(0, before.length)).toEqual(before);
     expect(await hasFocus(chip)).toBe(true);
+    await mine.getByRole("button", { name: "Discard" }).click();
+    await mine.waitFor({ state: "detached" });
+  });
+
+  test("a screen reader announces its text and its files once", async () => {
+    await page.evaluate(recordAnnouncements);
+    await sayHeld([notes]);
+    await take();
+    const heard = await page.evaluate<string[]>(announced);
+    expect(heard.filter((text) => text.includes(fresh))).toHaveLength(1);
+    // The composer's own status names the file as it is attached.
+    const ofLine = heard.filter((text) => text.includes("notes.txt") && text.includes("Save"));
+    expect(ofLine).toHaveLength(1);
+    // That it was taken, and how it was decided, is announced once, by its own text.
+    expect(heard.filter((text) => /^\d+:\d\d$/u.test(text))).toHaveLength(1);
+    expect(heard.filter((text) => text.includes("engage"))).not.toEqual([]);
+  });
+
+  test("a chip keeps the focus and what it says when the daemon has taken its line", async () => {
+    const mine = await sayHeld([hat, notes, low]);
+    const parts = mine.locator("ul, li, .thumb, .thumb img, .file-chip, .btn");
+    await mine.getByRole("img", { name: "hat.png" }).waitFor();
+    await name(parts);
+    await name(mine);
+    const before = await theSame(parts);
+    expect(before).toHaveLength(9);
+    rig.forgive("ERR_FAILED");
+    await page.route("**/api/webchat/uploads/*", (route) => route.abort());
+    const save = mine.getByRole("button", { name: /Save notes\.txt/ });
+    await save.focus();
+    await page.keyboard.press("Enter");
+    await soon(() => save.textContent()).toContain("earshot is not responding");
+    await take();
+    expect(await theSame(parts)).toEqual(before);
+    expect(await theSame(mine)).toEqual([1]);
+    expect(await save.textContent()).toContain("earshot is not responding");
+    expect(await hasFocus(save)).toBe(true);
+    await page.unroute("**/api/webchat/uploads/*");
+  });
+
+  test("a picture that was opened stays open, and gives the focus back to its place", async () => {
+    const mine = await sayHeld([hat]);
+    await mine.getByRole("button", { name: /Show hat\.png/ }).press("Enter");
+    const dialog = page.getByRole("dialog", { name: "hat.png" });
+    await dialog.getByRole("img").waitFor();
+    await take();
+    expect(await dialog.getByRole("img").isVisible()).toBe(true);
+    await page.keyboard.press("Escape");
+    await soon(() => dialog.count()).toBe(0);
+    await soon(() => page.evaluate("document.activeElement.ariaLabel")).toMatch(/^Show hat\.png/);
+  });
+
+  test("a sound that plays goes on, and can be stopped", async () => {
+    const mine = await sayHeld([low]);
+    await mine.getByRole("button", { name: "Play low.wav" }).click();
+    await mine.getByRole("button", { name: "Stop low.wav" }).waitFor();
+    await take();
+    expect(await mine.getByRole("button", { name: "Stop low.wav" }).count()).toBe(1);
+    await mine.getByRole("button", { name: "Stop low.wav" }).click();
+    await mine.getByRole("button", { name: "Play low.wav" }).waitFor();
+  });
+
+  test("a line without words is its files before and after", async () => {
+    taken.hold();
+    await say("", [notes]);
+    await page.getByText("sending").waitFor();
+    const mine = page.locator(".direct .dm-line.mine").last();
+    const bubble = mine.locator(".bubble.bare");
+    const height = async () => (await bubble.boundingBox())?.height;
+    const before = await height();
+    expect(await bubble.textContent()).toBe("1 file");
+    taken.release();
+    await mine.getByText("engage dm").waitFor();
+    expect(await bubble.textContent()).toBe("1 file");
+    expect(await height()).toBe(before);
   });
 
   test("a refused line is shown below those on their way, and keeps the focus on Discard", async () => {
-    const opened = await open();
-    const { page } = opened;
-    const refuse = await sayLost(opened);
-    await sayHeld(opened);
+    const { lost, refuse } = await sayLost();
+    await sayHeld();
     refuse();
     const mine = page.locator(".direct .dm-line.mine .bubble");
-    await soon(() => mine.allTextContents()).toEqual(["fresh", "never"]);
-    const discard = line(page, "never").getByRole("button", { name: "Discard" });
+    const newest = async () => (await mine.allTextContents()).slice(-2);
+    await soon(newest).toEqual([fresh, `never ${count}`]);
+    const discard = lost.getByRole("button", { name: "Discard" });
     await discard.focus();
-    await take(opened);
-    expect(await mine.allTextContents()).toEqual(["fresh", "never"]);
+    await take();
+    expect(await newest()).toEqual([fresh, `never ${count}`]);
     expect(await hasFocus(discard)).toBe(true);
     await page.keyboard.press("Enter");
-    await soon(() => mine.allTextContents()).toEqual(["fresh"]);
+    await lost.waitFor({ state: "detached" });
+    expect((await newest()).at(-1)).toBe(fresh);
   });
 });

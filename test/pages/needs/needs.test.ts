@@ -11,7 +11,7 @@ import { violations } from "../../support/pages/axe.ts";
 import { haveChromium, type PageOptions } from "../../support/pages/chromium.ts";
 import { outsideWindow } from "../../support/pages/page-checks.ts";
 import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
-import { rounds } from "../../support/rounds.ts";
+import { inTurn, rounds } from "../../support/rounds.ts";
 import { startModelServer } from "../../support/servers/openai.ts";
 
 /** Each width and each colour; in the longer runs each width in each colour. */
@@ -78,7 +78,7 @@ describe.skipIf(!haveChromium)("needs you", () => {
   test("Health lists each with its buttons, wide and narrow, light and dark", async () => {
     const daemon = await daemonWithRefused("Kitchen", hostile.repeat(5), "Shed");
     const page = await open(daemon, "/health");
-    for (const look of looks) {
+    for (const look of inTurn(looks, 0)) {
       await showAs(page, look);
       const needs = page.getByRole("region", { name: "Needs you" }).locator(".need");
       await soon(() => needs.count()).toBe(3);
@@ -110,7 +110,7 @@ describe.skipIf(!haveChromium)("needs you", () => {
     ];
     await writeFile(join(daemon.stateDir, "earshot.json5"), lines.join("\n"));
     const page = await open(daemon, "/health");
-    for (const look of looks) {
+    for (const look of inTurn(looks, 1)) {
       await showAs(page, look);
       const need = page.locator(".need", { hasText: "The config file was refused" });
       const show = need.getByRole("button", { name: "Show the line" });

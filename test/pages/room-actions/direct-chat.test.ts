@@ -5,7 +5,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { LiveDaemon } from "../../support/daemon/live-daemon.ts";
-import { violations } from "../../support/pages/axe.ts";
+import { violationsInBothColours } from "../../support/pages/axe.ts";
 import { haveChromium } from "../../support/pages/chromium.ts";
 import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
 
@@ -110,13 +110,12 @@ describe.skipIf(!haveChromium)("the direct chat as a page", () => {
     await page.locator(".direct .day", { hasText: compacted }).waitFor();
     const room = await rig.open(daemon.address("/room/agent%3Amain%3Amain"));
     await room.locator(".day", { hasText: compacted }).waitFor();
-    expect(await violations(page, "everything")).toEqual([]);
-    await page.emulateMedia({ colorScheme: "dark" });
-    expect(await violations(page, "colours")).toEqual([]);
-    await shoot(page, "1440-dark");
-    const narrow = await open({ width: 390 });
-    await narrow.locator(".direct .day").first().waitFor();
-    expect(await violations(narrow, "everything")).toEqual([]);
-    await shoot(narrow, "390");
+    await room.close();
+    expect(await violationsInBothColours(page)).toEqual([]);
+    await shoot(page, "1440");
+    await page.setViewportSize({ width: 390, height: 900 });
+    await page.locator(".direct .day").first().waitFor();
+    expect(await violationsInBothColours(page)).toEqual([]);
+    await shoot(page, "390");
   });
 });

@@ -2,7 +2,7 @@
  * What a screen reader announces
  * ==============================
  * Run in the page, whose types the tests do not have: `listen` keeps from then on the text of all
- * that is added to a region that speaks, or changes in it, and `announced` is what was recorded.
+ * that is added to a region that speaks, or changes in it, and `announced` is what was recorded. It may begin again.
  */
 export const recordAnnouncements = `window.announced = [];
 const regions = "[aria-live], [role=status], [role=alert], [role=log]";
@@ -13,9 +13,11 @@ const hear = (node) => {
   if (region && region.getAttribute("aria-live") !== "off" && node.textContent !== "")
     window.announced.push(node.textContent);
 };
-new MutationObserver((changes) => {
+window.listener?.disconnect();
+window.listener = new MutationObserver((changes) => {
   for (const { type, target, addedNodes } of changes)
     if (type === "characterData") hear(target);
     else addedNodes.forEach(hear);
-}).observe(document.body, { childList: true, characterData: true, subtree: true });`;
+});
+window.listener.observe(document.body, { childList: true, characterData: true, subtree: true });`;
 export const announced = "window.announced";

@@ -8,7 +8,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
-import { rounds } from "../rounds.ts";
+import { inTurn } from "../rounds.ts";
 import { contrastInPage } from "./contrast.ts";
 
 /** What is asked: every rule, how much colours differ where nothing else has changed, or all but that. */
@@ -62,16 +62,26 @@ export async function violations(page: Page, asked: Asked): Promise<readonly str
   return found.map(({ id, target, why }) => `${id}: ${target}: ${why}`);
 }
 
+/** So many calls came before in this process, which decides what is looked at of the next page. */
+let looks = 0;
+
 /**
- * The same of a light page, and of the dark one, of which only colours can differ. What has enough contrast on a wide
- * screen has it on a phone, and that is half the work: in a narrow window it is looked at in the longer runs.
+ * The same of a light page and of the dark one, of which only colours can differ. In the longer runs each page is looked
+ * at in both, and narrow ones as well, where what has enough contrast on a wide screen has it again; else pages take
+ * turns: one is looked at in light, the next in dark.
  */
 export async function violationsInBothColours(page: Page): Promise<readonly string[]> {
-  await page.emulateMedia({ colorScheme: "light" });
+  const [first, ...others] = inTurn(["light", "dark"] as const, looks);
+  looks += 1;
+  await page.emulateMedia({ colorScheme: first ?? "light" });
   const { width = 0 } = page.viewportSize() ?? {};
-  if (width < narrowPx && rounds(0, 1) === 0) return violations(page, "structure");
-  const light = await violations(page, "everything");
-  await page.emulateMedia({ colorScheme: "dark" });
-  const dark = await violations(page, "colours");
-  return [...light, ...dark.map((one) => `dark: ${one}`)];
+  const isWide = width >= narrowPx || others.length > 0;
+  const found = (await violations(page, isWide ? "everything" : "structure")).map(
+    (one) => `${first}: ${one}`,
+  );
+  for (const colorScheme of others) {
+    await page.emulateMedia({ colorScheme });
+    found.push(...(await violations(page, "colours")).map((one) => `${colorScheme}: ${one}`));
+  }
+  return found;
 }
