@@ -5,7 +5,7 @@
  * EARSHOT_CRASH_WORKERS its conversations live in worker threads, with EARSHOT_CRASH_RELAY
  * several agents share each room and answer one after the other, and with EARSHOT_CRASH_ENGINE (a
  * config section) it is a node of an engine. The text in EARSHOT_CRASH_POISON kills it when a conversation
- * steps it, and EARSHOT_CRASH_TURNS is how many turns it may run at a time.
+ * steps it, EARSHOT_CRASH_DEATHS is the limit of such ends, and EARSHOT_CRASH_TURNS how many turns it may run at a time.
  */
 
 import { join } from "node:path";
@@ -24,6 +24,7 @@ import { createIds, createRandom } from "../../src/adapters/system/ids.ts";
 import { createEngine, type EnginePorts } from "../../src/daemon/engine/engine.ts";
 import { withEngine } from "../../src/daemon/engine/front.ts";
 import { scenarioConfig } from "../../src/domain/config/index.ts";
+import { limits } from "../../src/domain/limits.ts";
 import { inboundSchema } from "../../src/domain/message.ts";
 import { readyDirectory } from "../support/runtime/ready-directory.ts";
 import { type AskParent, parentDriver } from "./agents.ts";
@@ -104,7 +105,8 @@ const ports: RuntimePorts = {
 const { log, events, ids } = ports;
 const isNode = config.engine.kind !== "pool";
 const mirror = isNode ? openMirrorStore(join(folder, "mirror.db")) : null;
-const poison = process.env.EARSHOT_CRASH_POISON;
+const { EARSHOT_CRASH_POISON: poison, EARSHOT_CRASH_DEATHS: deaths } = process.env;
+if (deaths !== undefined) Object.assign(limits, { poisonDeathsMax: Number(deaths) });
 if (poison !== undefined)
   events.add({
     decided(_conv, _key, { message }) {

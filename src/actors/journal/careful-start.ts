@@ -52,7 +52,7 @@ const name = "stepping";
  * killed for another reason is stepping something, too: with nodes that are killed every second, one of twenty hits
  * the same event again.
  */
-const watchedDeathsMax = limits.poisonDeathsMax + 1;
+const watchedDeathsMax = () => limits.poisonDeathsMax + 1;
 
 /** Null: no event was being stepped when the process before this one ended, or it is not known. */
 export async function readStepping(
@@ -101,7 +101,7 @@ function createCarefulStart(ports: CarefulPorts): StartGate {
     stepped += 1;
     const deaths = before?.seq === seq ? before.deaths + 1 : 0;
     // One that was in quarantine before has a single chance.
-    if (deaths >= (triesOf(event) > 0 ? 1 : watchedDeathsMax)) {
+    if (deaths >= (triesOf(event) > 0 ? 1 : watchedDeathsMax())) {
       const error = `${deaths} processes ended while they applied it`;
       return quarantine({ conv, key, seq, error });
     }

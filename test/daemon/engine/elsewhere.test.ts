@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Need } from "../../../src/daemon/api-types/needs.ts";
 import { newFolder } from "../../support/daemon/folder.ts";
-import { soon } from "../../support/daemon/inspect-socket.ts";
+import { soon, soonAsked } from "../../support/daemon/inspect-socket.ts";
 import { group, type LiveDaemon, toScout } from "../../support/daemon/live-daemon.ts";
 import { openPage, type Page } from "../../support/daemon/page.ts";
 import { openFrames } from "../../support/daemon/room-daemon.ts";
@@ -124,7 +124,7 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
   test("a refused token: each node asks the platform once, says so, and asks again when it is told to", async () => {
     const { front, back } = all;
     for (const node of [back, front])
-      await soon(async () => expect(await disconnected(node)).toHaveLength(1));
+      await soonAsked(async () => expect(await disconnected(node)).toHaveLength(1));
     expect(logins()).toBe(2);
     const [need] = await disconnected(front);
     expect(need?.title).toBe("Telegram, account home, is disconnected");
@@ -132,16 +132,16 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     // One that starts later tries as well, and none of the others afterwards.
     bare = await all.another(false);
     await bare.start();
-    await soon(async () => expect(await disconnected(bare)).toHaveLength(1));
+    await soonAsked(async () => expect(await disconnected(bare)).toHaveLength(1));
     expect(logins()).toBe(3);
     expect((await retry(front)).status).toBe(200);
-    await soon(async () => expect(await disconnected(front)).toHaveLength(1));
+    await soonAsked(async () => expect(await disconnected(front)).toHaveLength(1));
     await soon(() => expect(logins()).toBe(4));
     telegram.faults.clear();
     expect((await retry(back)).status).toBe(200);
-    await soon(async () => expect(await shown(back)).toMatchObject({ state: "live" }));
+    await soonAsked(async () => expect(await shown(back)).toMatchObject({ state: "live" }));
     for (const node of [front, bare]) {
-      await soon(async () => expect(await disconnected(node)).toEqual([]));
+      await soonAsked(async () => expect(await disconnected(node)).toEqual([]));
       expect(await shown(node)).toMatchObject({
         state: "elsewhere",
         detail: expect.stringMatching(/ has it; this node was halted: /u),
@@ -152,13 +152,13 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
 
   test("a node that does not reach the platform passes the connection on to one that does", async () => {
     const { front, back } = all;
-    await soon(async () => expect(await shown(back, "shop")).toMatchObject({ state: "live" }));
+    await soonAsked(async () => expect(await shown(back, "shop")).toMatchObject({ state: "live" }));
     way.take = async () => true;
-    await soon(async () => {
+    await soonAsked(async () => {
       const states = [await shown(front, "shop"), await shown(bare, "shop")];
       expect(states.map((one) => one?.state)).toContain("live");
     });
-    await soon(async () =>
+    await soonAsked(async () =>
       expect(await shown(back, "shop")).toMatchObject({
         state: "elsewhere",
         detail: expect.stringMatching(/ has it; this node could not connect: /u),
@@ -254,7 +254,7 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     await give("It was a dark ");
     const garden = "agent:main:webhook:group:#garden";
     // The room may be news to this node.
-    const frames = await soon(() => openFrames(front, undefined, garden));
+    const frames = await soonAsked(() => openFrames(front, undefined, garden));
     await frames.until(({ writing }) => writing?.text.startsWith("It was a") === true);
     await give("night in the barn ");
     await frames.until(({ writing }) => writing?.text.includes("night in the") === true);
@@ -279,6 +279,13 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
       text: bytes.toString("utf8", 0, 500),
     };
   };
+  /** The same, once Restate has answered in time. */
+  const known = (node: Reached, id: string, method = "GET") =>
+    soonAsked(async () => {
+      const file = await fileAt(node, id, method);
+      expect(file.status, file.text).not.toBe(503);
+      return file;
+    });
   const upload = async (
     { base, token }: Reached,
     name: string,
@@ -300,7 +307,7 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     const { front, back } = all;
     const page = await openPage(front.base, front.token);
     const id = await uploaded(front, "beans.txt", long);
-    const own = await fileAt(front, id);
+    const own = await known(front, id);
     expect(own).toMatchObject({ status: 200, hash: hashOf(long) });
     expect(own.facts).toEqual([
       "application/octet-stream",
@@ -308,12 +315,12 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
       "attachment; filename*=UTF-8''beans.txt",
     ]);
     // Not sent yet, and known to all.
-    for (const node of [back, bare]) expect(await fileAt(node, id)).toEqual(own);
+    for (const node of [back, bare]) expect(await known(node, id)).toEqual(own);
     page.say("What is in it?", undefined, [id]);
     const answer = await page.wait("said", ({ text }) => text.includes("I see"));
     expect(answer.text).toContain("0123456789 beans");
     const head = { ...own, hash: hashOf(""), text: "" };
-    for (const node of [front, back, bare]) expect(await fileAt(node, id, "HEAD")).toEqual(head);
+    for (const node of [front, back, bare]) expect(await known(node, id, "HEAD")).toEqual(head);
     // It has its message: no other gets it, and nobody deletes it, on whichever node.
     for (const node of [front, back]) {
       const { status } = await fileAt(node, id, "DELETE");
@@ -346,7 +353,7 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     const [file] = drawn[0]?.attachments ?? [];
     expect(file).toMatchObject({ kind: "image", mime: "image/png", name: "chart.png" });
     for (const node of [back, front, bare]) {
-      const found = await fileAt(node, file?.id ?? "");
+      const found = await known(node, file?.id ?? "");
       expect(found).toMatchObject({ status: 200, hash: hashOf(sampleFiles.png) });
       expect(found.facts[0]).toBe("image/png");
     }
@@ -382,7 +389,7 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     const uncopied = await fileAt(back, id);
     expect([uncopied.status, uncopied.text]).toEqual([503, expect.stringContaining("ENOENT")]);
     renameSync(aside as string, copies as string);
-    expect(await fileAt(back, id)).toMatchObject({ status: 200, text: "later" });
+    expect(await known(back, id)).toMatchObject({ status: 200, text: "later" });
   });
 
   test("a visitor of a node that keeps no copy is told at once that nothing would be shown there", async () => {
@@ -415,11 +422,11 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     await ended;
     rmSync(lost.folder, { recursive: true });
     await all.back.start();
-    expect(await fileAt(front, id), world.logged).toMatchObject({
+    expect(await known(front, id), world.logged).toMatchObject({
       status: 200,
       hash: hashOf(long),
     });
-    const drawing = await fileAt(front, drawn.attachments?.[0]?.id ?? "");
+    const drawing = await known(front, drawn.attachments?.[0]?.id ?? "");
     expect(drawing).toMatchObject({ status: 200, hash: hashOf(sampleFiles.png) });
   });
 });

@@ -8,7 +8,7 @@ import type { Health } from "../../../src/daemon/api-types/health.ts";
 import type { Need } from "../../../src/daemon/api-types/needs.ts";
 import { runCommand } from "../../support/built/command.ts";
 import { hookSecret, signed } from "../../support/daemon/hook-daemon.ts";
-import { openInspect, soon } from "../../support/daemon/inspect-socket.ts";
+import { openInspect, soon, soonAsked } from "../../support/daemon/inspect-socket.ts";
 import { group, type LiveDaemon, person, toScout } from "../../support/daemon/live-daemon.ts";
 import { haveRestate } from "../../support/restate/server.ts";
 import { createTwoDaemons, type TwoDaemons } from "../../support/restate/two-daemons.ts";
@@ -79,7 +79,7 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
           );
           return isSame && first !== undefined && holds(first as never) ? "same" : found;
         },
-        { timeout: 60_000, interval: 200 },
+        { timeout: 60_000, interval: 250 },
       )
       .toBe("same");
   }
@@ -138,7 +138,7 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
   });
 
   test("its recording and the counts are the same", async () => {
-    await soon(async () => {
+    await soonAsked(async () => {
       const recordings = await Promise.all(
         Object.values(nodes()).map((node) =>
           bodyOf(node, `/api/record?since=0&conversation=${encodeURIComponent(key)}`),
@@ -154,7 +154,7 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
       ({ outbox }: Status) => (outbox.sent ?? 0) > 0,
     );
     for (const node of Object.values(nodes()))
-      await soon(async () => {
+      await soonAsked(async () => {
         const metrics = await bodyOf(node, "/metrics");
         const of = (name: string) => Number(new RegExp(`${name} (\\d+)`, "u").exec(metrics)?.[1]);
         expect(of("conversations_live") + of("conversations_passive")).toBe(1);
@@ -208,7 +208,7 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
     const [own] = await shown(all.front);
     expect(own?.recorded.decision).toBe("denied");
     for (const node of [all.back, third])
-      await soon(async () => expect(await shown(node)).toEqual([own]));
+      await soonAsked(async () => expect(await shown(node)).toEqual([own]));
     const unknown = await third.ask("/why/nobody-said-this");
     expect(unknown).toMatchObject({ error: { code: "not-found" } });
   });
@@ -223,7 +223,7 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
     );
     // On a busy machine a node may lack a beat of another, or a row, for a moment.
     for (const node of Object.values(nodes()))
-      await soon(async () => {
+      await soonAsked(async () => {
         const health = (await node.ask("/health")) as Health;
         const { engine } = health;
         expect(engine?.problems).toEqual([]);
@@ -269,6 +269,7 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
     const named = () =>
       expect.poll(async () => JSON.stringify(await bare.ask("/conversations")), {
         timeout: 60_000,
+        interval: 250,
       });
     await named().toContain(front.base);
     for (const path of [
@@ -302,7 +303,7 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
     await third.stop();
     const { front, back } = nodes();
     for (const node of [front, back])
-      await soon(async () => {
+      await soonAsked(async () => {
         const { engine } = (await node.ask("/status")) as { engine: EngineStatus };
         const shown = engine.nodes.find((one) => one.node === ended.engine.nodes[0]?.node);
         expect(shown?.state).toBe("stopped");
@@ -315,7 +316,7 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
     const said = () =>
       expect.poll(async () => (await needs()).map(({ title }) => title), {
         timeout: 60_000,
-        interval: 100,
+        interval: 250,
       });
     const readyz = () => fetch(`${front.base}/readyz`);
     process.kill(all.restate.pid, "SIGSTOP");

@@ -158,7 +158,7 @@ describe.skipIf(!haveRestate)("the copy of all conversations", () => {
             });
             return isDone && stored.length > 0 ? differ : ["under way"];
           },
-          { timeout: 60_000, interval: 100 },
+          { timeout: 60_000, interval: 250 },
         )
         .toEqual([]);
   }

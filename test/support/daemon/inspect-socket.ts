@@ -19,8 +19,13 @@ export interface OpenOptions {
   readonly hello?: unknown;
 }
 
+const timeout = 60_000;
+/** Resolves when it holds for what is in this process. */
 export const soon = <Answer>(claim: () => Answer | Promise<Answer>) =>
-  vi.waitFor(claim, { timeout: 60_000, interval: 20 });
+  vi.waitFor(claim, { timeout, interval: 50 });
+/** The same for a claim that asks a daemon or another server each time, which costs both of them. */
+export const soonAsked = <Answer>(claim: () => Promise<Answer>) =>
+  vi.waitFor(claim, { timeout, interval: 250 });
 
 /** Opens it and waits until it is open or refused. */
 export async function openInspect(url: string, options: OpenOptions = {}): Promise<Opened> {

@@ -110,14 +110,18 @@ export class DaemonNodes {
     return world;
   }
 
+  /** The section of the config of each node, but for its port. Conversations are active on the nodes of this world only. */
+  get engine(): Record<string, unknown> {
+    const { ingress, admin } = this.restate;
+    return { kind: "restate", ingress, admin, nodes: `http://127.0.0.1:${this.#balancer.port}` };
+  }
+
   #prepare({ folder, api, port }: Node, config: Record<string, unknown>): void {
     mkdirSync(folder, { mode: 0o700 });
     const sink = `http://127.0.0.1:${(this.#sink.address() as AddressInfo).port}`;
-    const { ingress, admin } = this.restate;
-    const nodes = `http://127.0.0.1:${this.#balancer.port}`;
     const secret = "a secret of this test";
     const whole = {
-      engine: { kind: "restate", ingress, admin, port, nodes },
+      engine: { ...this.engine, port },
       server: { port: api },
       channels: { webhook: { accounts: { default: { url: `${sink}/said`, secret } } } },
       access: { groupPolicy: "open", dmPolicy: "open" },

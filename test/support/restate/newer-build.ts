@@ -1,89 +1,67 @@
 /**
  * The node of test/crash/child.ts as a later version would be: it writes records of the next machine version, has a
- * handler more, and says a field more with each event and each piece of work.
+ * handler more, and says a field more with each event and each piece of work. It is made from the bundle that there
+ * is by changing its text: one more bundle would take seconds of processor time.
  */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { build } from "vite";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { machineVersion } from "../../../src/machines/snapshot/snapshot.ts";
+import { builtFile } from "../built/files.ts";
 import type { Program } from "./nodes-world.ts";
 
-const root = resolve(import.meta.dirname, "../../..");
-/** In node_modules, because what is not bundled is found from there. */
-const cache = join(root, "node_modules", ".cache");
-
 const newer = machineVersion + 1;
-const snapshot = "/src/machines/snapshot/snapshot.ts";
-const objects = "/src/engines/restate/objects.ts";
-/** What is different in it, by file; it reads records of the version before it, too. */
-const changes = [
-  [snapshot, `machineVersion = ${machineVersion}`, `machineVersion = ${newer}`],
+/** What is different in it, as the bundle has it; it reads records of the version before it, too. */
+const changes: readonly (readonly [RegExp, string])[] = [
   [
-    snapshot,
-    "machine === machineVersion",
-    `machine === machineVersion || machine === ${machineVersion}`,
-  ],
-  [objects, "begins: true }", "begins: true, later: 1 }"],
-  [
-    objects,
-    "known: sdk.handlers.object.shared(",
-    "later: sdk.handlers.object.shared(async () => true),\n known: sdk.handlers.object.shared(",
+    new RegExp(`(JSON\\.stringify\\(\\[\\s*\\d+,\\s*)${machineVersion}(,\\s*states,)`, "gu"),
+    `$1${newer}$2`,
   ],
   [
-    "/src/engines/restate/inbox.ts",
-    "batch.map(({ event }) => event)",
+    new RegExp(`machine === ${machineVersion}\\b`, "gu"),
+    `(machine === ${machineVersion} || machine === ${newer})`,
+  ],
+  [/\bbegins: true(?=\s*\})/gu, "begins: true, later: 1"],
+  [
+    /\bknown: sdk\.handlers\.object\.shared\(/gu,
+    "later: sdk.handlers.object.shared(async () => true),\n $&",
+  ],
+  [
+    /\bbatch\.map\(\(\{ event \}\) => event\)/gu,
     "batch.map(({ event }) => ({ ...event, later: 1 }))",
   ],
-] as const;
+];
 
 export interface NewerBuild extends Program {
   readonly machineVersion: number;
-  remove(): void;
 }
 
-export async function buildNewer(): Promise<NewerBuild> {
-  mkdirSync(cache, { recursive: true });
-  const outDir = mkdtempSync(join(cache, "earshot-newer-"));
-  let changed = 0;
-  await build({
-    root,
-    configFile: false,
-    logLevel: "error",
-    publicDir: false,
-    plugins: [
-      {
-        name: "newer",
-        enforce: "pre",
-        transform(code, id) {
-          const own = changes.filter(([file]) => id.endsWith(file));
-          if (own.length === 0) return null;
-          let text = code;
-          for (const [, from, to] of own) {
-            if (text.includes(from)) changed += 1;
-            text = text.replace(from, to);
-          }
-          return text;
-        },
-      },
-    ],
-    build: {
-      ssr: true,
-      outDir,
-      minify: false,
-      target: "node20",
-      rolldownOptions: { input: { child: join(root, "test/crash/child.ts") } },
-    },
-    // One file starts in less time than many; these bring files of their own.
-    ssr: {
-      noExternal: true,
-      external: ["@photostructure/sqlite", "@restatedev/restate-sdk", "piscina"],
-    },
-  });
-  if (changed !== changes.length)
-    throw new Error(`${changed} of ${changes.length} changes are made`);
-  return {
-    file: join(outDir, "child.js"),
-    machineVersion: newer,
-    remove: () => rmSync(outDir, { recursive: true, force: true }),
-  };
+/** It is gone with the bundle, at the end of the run. */
+export function makeNewer(): NewerBuild {
+  const program = builtFile("test/crash-child");
+  const dist = dirname(dirname(program));
+  const folder = mkdtempSync(join(dirname(dist), "newer-"));
+  const made = changes.map(() => 0);
+  for (const part of ["chunks", "test"]) {
+    mkdirSync(join(folder, part));
+    for (const name of readdirSync(join(dist, part)).filter((one) => one.endsWith(".js"))) {
+      const text = readFileSync(join(dist, part, name), "utf8");
+      let own = text;
+      for (const [place, [from, to]] of changes.entries()) {
+        made[place] = (made[place] ?? 0) + [...own.matchAll(from)].length;
+        own = own.replaceAll(from, to);
+      }
+      if (own === text) linkSync(join(dist, part, name), join(folder, part, name));
+      else writeFileSync(join(folder, part, name), own);
+    }
+  }
+  if (made.some((times) => times !== 1))
+    throw new Error(`Each change is to be made once in the bundle, and was so often: ${made}`);
+  return { file: join(folder, "test", basename(program)), machineVersion: newer };
 }

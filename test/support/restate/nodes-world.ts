@@ -30,6 +30,7 @@ export interface Program {
 
 interface Node {
   readonly port: number;
+  readonly program: Program;
   process: ChildProcess | null;
 }
 
@@ -43,11 +44,11 @@ export class NodesWorld {
   kills = 0;
   /** How long an agent takes to answer, ms; null: up to 15. */
   agentMs: number | null = null;
-  /** By node, the most turns that it ran at a time. */
+  /** By node, the most turns that it ran at a time; a test may empty it. */
   readonly turnsAtOnce: number[] = [];
   readonly #turns: number[] = [];
   readonly #saidAt = new Map<string, number>();
-  readonly #programs: readonly Program[];
+  readonly #program: Program;
   readonly #random: () => number;
   readonly #folder = mkdtempSync(join(tmpdir(), "earshot-nodes-"));
   readonly #nodes: Node[];
@@ -59,30 +60,26 @@ export class NodesWorld {
   readonly #queues = new Map<string, string[]>();
 
   private constructor(
-    programs: readonly Program[],
+    program: Program,
     random: () => number,
     server: RestateServer,
     ports: number[],
     balancer: Balancer,
   ) {
-    this.#programs = programs;
+    this.#program = program;
     this.#random = random;
     this.#server = server;
     this.#ports = ports;
-    this.#nodes = ports.map((port) => ({ port, process: null }));
+    this.#nodes = ports.map((port) => ({ port, program, process: null }));
     this.#balancer = balancer;
   }
 
-  /** `programs`: of the nodes in turn. */
-  static async open(
-    count: number,
-    random: () => number,
-    ...programs: readonly Program[]
-  ): Promise<NodesWorld> {
+  /** So many nodes of a program. */
+  static async open(count: number, random: () => number, program: Program): Promise<NodesWorld> {
     const ports: number[] = [];
     while (ports.length < count) ports.push(await freePort());
     const balancer = await openBalancer(ports);
-    const world = new NodesWorld(programs, random, await startRestate(spread), ports, balancer);
+    const world = new NodesWorld(program, random, await startRestate(spread), ports, balancer);
     await Promise.all(ports.map((_, node) => world.start(node)));
     return world;
   }
@@ -92,11 +89,11 @@ export class NodesWorld {
     return [...this.#nodes.keys()].filter((node) => alive(this.#nodes[node] as Node));
   }
 
-  /** Starts one node more; resolves to its number. */
-  async add(): Promise<number> {
+  /** Starts one node more, of another program if one is given; resolves to its number. */
+  async add(program = this.#program): Promise<number> {
     const port = await freePort();
     this.#ports.push(port);
-    this.#nodes.push({ port, process: null });
+    this.#nodes.push({ port, program, process: null });
     await this.start(this.#nodes.length - 1);
     return this.#nodes.length - 1;
   }
@@ -108,8 +105,7 @@ export class NodesWorld {
     const folder = join(this.#folder, String(node));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const engine = this.engine(one.port);
-    const program = this.#programs[node % this.#programs.length] as Program;
-    const { file, execArgv = [] } = program;
+    const { file, execArgv = [] } = one.program;
     const started = fork(file, [folder], {
       execArgv: [...childFlags, ...execArgv],
       env: {
@@ -140,9 +136,9 @@ export class NodesWorld {
     return { kind: "restate", ingress, admin, port, nodes };
   }
 
-  /** Starts the nodes that have ended; resolves to how many there were. */
-  async revive(): Promise<number> {
-    const ended = [...this.#nodes.keys()].filter((node) => !alive(this.#nodes[node] as Node));
+  /** Starts those of these nodes that have ended; resolves to how many there were. */
+  async revive(nodes: readonly number[]): Promise<number> {
+    const ended = nodes.filter((node) => !alive(this.#nodes[node] as Node));
     await Promise.all(ended.map((node) => this.start(node)));
     return ended.length;
   }
@@ -151,14 +147,18 @@ export class NodesWorld {
   async traffic(count: number, pauseMs = 10): Promise<void> {
     this.redeliver();
     for (let said = 0; said < count; said += 1) {
-      const id = `m${String(this.said.length).padStart(5, "0")}`;
-      this.said.push(id);
-      const queue = this.#queues.get(peerOf(id)) ?? [];
-      this.#queues.set(peerOf(id), queue);
-      queue.push(id);
-      if (queue.length === 1) this.#say(id);
+      this.say(`m${String(this.said.length).padStart(5, "0")}`);
       if (pauseMs > 0) await new Promise((done) => setTimeout(done, this.#random() * pauseMs));
     }
+  }
+
+  /** Says one thing: "m" and a number, which decides on its room. */
+  say(id: string): void {
+    this.said.push(id);
+    const queue = this.#queues.get(peerOf(id)) ?? [];
+    this.#queues.set(peerOf(id), queue);
+    queue.push(id);
+    if (queue.length === 1) this.#say(id);
   }
 
   /** Resolves when everything said is acknowledged. */

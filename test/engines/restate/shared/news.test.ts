@@ -265,7 +265,7 @@ describe("what nodes share", () => {
   const story = fc.array(fc.record({ node: fc.nat(2), act, afterMs: fc.nat(40_000) }), {
     maxLength: 15,
   });
-  property([story], { numRuns: rounds(15, 300) })(
+  property([story], { numRuns: rounds(8, 300) })(
     "whatever is lost, cut off or dies: once all can be heard again, all know the same",
     async (steps) => {
       const world = openWorld();
