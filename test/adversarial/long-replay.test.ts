@@ -91,7 +91,7 @@ test("a replay holds no more at its end than after two thirds of it", async () =
 }, 120_000);
 
 test("a recording holds no more at its end than after its first third", async () => {
-  const count = 1_500;
+  const count = rounds(900, 1_500);
   const key = (n: number) => ({ conv: 1 + (n % rooms), key: `agent:main:telegram:group:-100${n}` });
   const code = encodeVerdict({ decision: "observe", rule: "default", credit: "none" });
   const row = (seq: number): EventRow => {

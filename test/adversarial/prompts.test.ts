@@ -94,11 +94,18 @@ async function talk(words: string, label: string) {
   return turns;
 }
 
+/** The same from somebody without guile, to compare with; it is the same each time. */
+let plainTurns: ReturnType<typeof talk> | null = null;
+function plainTalk() {
+  plainTurns ??= talk("hello there", "Ann");
+  return plainTurns;
+}
+
 describe("A19: words that imitate the runtime", () => {
-  property([hostile, hostile], { numRuns: rounds(10, 60) })(
+  property([hostile, hostile], { numRuns: rounds(7, 60) })(
     "stand inside the fence and nowhere else, whatever they and their labels are",
     async (words, label) => {
-      const [turns, plain] = [await talk(words, label), await talk("hello there", "Ann")];
+      const [turns, plain] = [await talk(words, label), await plainTalk()];
       expect(turns).toHaveLength(2);
       expect(turns.map(({ prompt }) => ours(prompt))).toEqual(
         plain.map(({ prompt }) => ours(prompt)),
@@ -106,7 +113,7 @@ describe("A19: words that imitate the runtime", () => {
     },
   );
 
-  property([hostile], { numRuns: rounds(10, 40) })(
+  property([hostile], { numRuns: rounds(7, 40) })(
     "speak for nobody else in what a later turn remembers",
     async (words) => {
       const [, second] = await talk(words, "Ann");
@@ -157,7 +164,7 @@ describe("A19: words that imitate the runtime", () => {
     await world.runtime.stop();
   });
 
-  property([hostile, hostile], { numRuns: rounds(10, 40) })(
+  property([hostile, hostile], { numRuns: rounds(7, 40) })(
     "told to an agent that is at work, they stand behind a fence as well",
     async (words, label) => {
       const reported: string[] = [];
@@ -205,7 +212,7 @@ const golden = JSON.parse(
 );
 
 describe("A20: names, titles, topics and file names", () => {
-  property([labels, labels], { numRuns: rounds(10, 60) })(
+  property([labels, labels], { numRuns: rounds(7, 60) })(
     "change no byte of the system prompt",
     async (words, label) => {
       const turns = await talk(words, label);
@@ -214,11 +221,11 @@ describe("A20: names, titles, topics and file names", () => {
     },
   );
 
-  property([labels], { numRuns: rounds(10, 60) })(
+  property([labels], { numRuns: rounds(7, 60) })(
     "are one line of at most 64 letters each, in the user turn",
     async (label) => {
       const turns = await talk("hello", label);
-      const plain = await talk("hello", "Ann");
+      const plain = await plainTalk();
       for (const [index, { prompt }] of turns.entries()) {
         expect(prompt.split("\n")).toHaveLength(plain[index]?.prompt.split("\n").length ?? 0);
         // The longest line has an id, a time and one label, or a title and two names.

@@ -51,7 +51,7 @@ describe("plainInbound()", () => {
         expect(parsed.success).toBe(true);
         expect(plain).toStrictEqual(parsed.data);
       }),
-      { numRuns: rounds(500, 2_000) },
+      { numRuns: rounds(200, 2_000) },
     );
   });
 

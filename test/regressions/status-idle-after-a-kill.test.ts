@@ -19,7 +19,7 @@ import {
 } from "../crash/http-daemon.ts";
 import { rounds } from "../support/rounds.ts";
 
-const left = rounds(3_000, 6_000);
+const left = rounds(2_000, 6_000);
 const perCommit = 1_000;
 
 /** Messages as a daemon journals them, of which none is applied. */

@@ -17,7 +17,7 @@ import { rounds } from "../support/rounds.ts";
 import { createTestStore } from "../support/runtime/test-store.ts";
 import { rooms } from "./generated.ts";
 
-const runs = { numRuns: rounds(4, 24) };
+const runs = { numRuns: rounds(3, 24) };
 type Line = Record<string, unknown>;
 
 /** Plays a room and records what its journal says. */
@@ -171,7 +171,7 @@ describe("a recording of a room whose agent is steered", () => {
     },
   );
 
-  property([fc.oneof(rooms, steered)], { numRuns: rounds(6, 48) })(
+  property([fc.oneof(rooms, steered)], { numRuns: rounds(4, 48) })(
     "replays to the same history, as that of any room does",
     async (room) => {
       // Of a platform that asks to wait, or does not answer, the journal knows only when it ended.

@@ -21,7 +21,7 @@ import { rounds } from "../support/rounds.ts";
 import { rooms, withLine } from "./generated.ts";
 import { manyRooms } from "./many-rooms.ts";
 
-const runs = { numRuns: rounds(4, 30) };
+const runs = { numRuns: rounds(3, 30) };
 
 type Room = Parameters<typeof play>[0];
 const turnOf = ({ key, turn }: { key: string; turn: number }) => `${key} ${turn}`;

@@ -111,6 +111,11 @@ function createTracer(machine: Machine) {
       Object.keys(actions).map((name) => [name, assign((_, params) => note(name, params))]),
     ),
   } as Parameters<Machine["provide"]>[0]);
+  /** Each `transition()` makes an actor, whose beginning nobody looks at. */
+  const begun = copy.resolveState({ value: {}, context: {} } as never);
+  const stepped = Object.assign(Object.create(copy) as typeof copy, {
+    getInitialSnapshot: () => begun,
+  });
 
   return (at: Place, event: StepEvent, guardAnswers: readonly boolean[]): Trace => {
     notes = [];
@@ -119,7 +124,7 @@ function createTracer(machine: Machine) {
     isOpen = false;
     known.clear();
     const { value, context } = at.snapshot;
-    const [next] = transition(copy, copy.resolveState({ value, context }), event);
+    const [next] = transition(stepped, copy.resolveState({ value, context }), event);
     return { notes, value: isOpen ? null : next.value };
   };
 }

@@ -160,7 +160,8 @@ function asAction<Params>(body: AnyBody<Params>): ChartAction<Params | undefined
   return enqueueActions(({ context, event, enqueue }, params) => {
     const step = beginStep(context);
     body(step, event, params);
-    enqueue.assign(step.context);
+    // As a function: XState would look at each field of an object, whether it is one.
+    enqueue.assign(() => step.context);
     for (const effect of step.effects) enqueue.emit(effect);
   });
 }

@@ -101,7 +101,7 @@ const steps = fc.array(
   { minLength: 2, maxLength: 8 },
 );
 
-property([doings, steps], { numRuns: rounds(12, 60) })(
+property([doings, steps], { numRuns: rounds(8, 60) })(
   "through crashes at any moment nobody goes before his turn, and nobody is left waiting",
   async (does, turnsOf) => {
     const world = await open(does);

@@ -172,7 +172,7 @@ const talks: fc.Arbitrary<Talk> = fc.array(
 const rooms = { count: fc.integer({ min: 2, max: 16 }), talk: talks, restart: fc.boolean() };
 const strategies = fc.constantFrom("parallel", "sequential");
 
-property([rooms.count, rooms.talk, rooms.restart, strategies], { numRuns: rounds(7, 40) })(
+property([rooms.count, rooms.talk, rooms.restart, strategies], { numRuns: rounds(5, 40) })(
   "in no room does an agent engage because of another's words, and all that was asked is answered",
   async (count, talk, restart, strategy) => {
     const config = configOf(count, strategy, names.join(" and "));

@@ -8,6 +8,7 @@ import { stepsBetween } from "../../../src/actors/outbox/delivery-steps.ts";
 import { createRuntimeEvents } from "../../../src/actors/protocol/runtime-events.ts";
 import type { OutboxRow, SideStep, Store } from "../../../src/domain/ports/index.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 import { type Fate, World } from "../../support/runtime/world.ts";
 
@@ -119,7 +120,7 @@ const acts = fc.array(
 );
 
 property([acts, fc.array(fate, { maxLength: 30 }), fc.array(fate, { maxLength: 10 })], {
-  numRuns: 40,
+  numRuns: rounds(20, 40),
 })(
   "who sees only what is stored finds each step of a text, and how each reaction ended",
   async (story, fates, reactionFates) => {

@@ -298,7 +298,7 @@ describe("what happens to the draft's message", () => {
 describe("whatever the platform does", () => {
   const fate = fc.constantFrom<Fate>("ok", "ok", "429", "fail", "refuse", "odd", "hang");
   property([fc.array(fate, { maxLength: 8 }), fc.integer({ min: 20, max: 400 })], {
-    numRuns: rounds(10, 60),
+    numRuns: rounds(7, 60),
   })(
     "the whole answer is shown once or known not to be, and nothing goes on",
     async (fates, pace) => {
@@ -324,7 +324,7 @@ describe("whatever the platform does", () => {
   );
 
   property([fc.array(fate, { maxLength: 4 }), fc.nat(8_000), fc.integer({ min: 20, max: 200 })], {
-    numRuns: rounds(10, 60),
+    numRuns: rounds(7, 60),
   })(
     "and whenever the process ends, the whole answer is never there twice",
     async (fates, ms, pace) => {

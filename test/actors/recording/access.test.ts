@@ -63,7 +63,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 14 },
 );
 
-property([steps], { numRuns: rounds(8, 60) })(
+property([steps], { numRuns: rounds(6, 60) })(
   "whoever claims, guesses and speaks is decided alike when the recording is played, redacted or not",
   async (all) => {
     const random = seededRandom(11);

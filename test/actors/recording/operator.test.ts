@@ -146,7 +146,7 @@ const steps = fc.array(fc.record({ step, afterMs: fc.constantFrom(3_000, 20_000,
 
 const delays = fc.array(fc.constantFrom(0, 4_000, 60_000), { maxLength: 8 });
 
-property([steps, delays], { numRuns: rounds(8, 80) })(
+property([steps, delays], { numRuns: rounds(6, 80) })(
   "a recording with an operator's hand in it replays to the same history",
   async (all, delaysMs) => {
     const { world, lines } = await lived(all, delaysMs);

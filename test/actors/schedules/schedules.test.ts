@@ -45,7 +45,7 @@ test("a prompt is a turn of the agent", async () => {
 });
 
 property([fc.array(fc.integer({ min: 1, max: 40 * minute }), { minLength: 1, maxLength: 6 })], {
-  numRuns: rounds(6, 15),
+  numRuns: rounds(4, 15),
 })("each due time is said once, whenever the process is killed", async (waits) => {
   const world = await new World({ config: { schedule: [hourly] } }).start();
   for (const wait of waits) {

@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isOver, type ResetPolicy } from "../../../src/machines/routing/session-policy.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { directKey, sessionWorld } from "../../support/runtime/session-world.ts";
 
 const minuteMs = 60_000;
@@ -23,24 +24,27 @@ const policies: ResetPolicy[] = [
 const pauses = fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 2, maxLength: 8 });
 
 describe.each(policies)("with the policy $mode", (policy) => {
-  property([pauses], { numRuns: 12 })("a session changes where the rule says", async (minutes) => {
-    const world = await sessionWorld({ session: { reset: policy } }, { zoneOffset });
-    let before = "";
-    for (const pause of minutes) {
-      await world.pass(pause * minuteMs);
-      const last = (await world.runtime.session(directKey))?.updatedAt ?? null;
-      await world.say("hello", { direct: true });
-      // The turn begins when the debounce is over.
-      await world.pass(500);
-      const session = await world.runtime.session(directKey);
-      const over = last !== null && isOver(policy, last, world.clock.now(), zoneOffset);
-      expect(session?.sessionId !== before).toBe(last === null || over);
-      const { transcript } = world.turns.at(-1) ?? { transcript: null };
-      expect(transcript?.length === 0).toBe(last === null || over);
-      before = session?.sessionId ?? "";
-    }
-    await world.runtime.stop();
-  });
+  property([pauses], { numRuns: rounds(6, 12) })(
+    "a session changes where the rule says",
+    async (minutes) => {
+      const world = await sessionWorld({ session: { reset: policy } }, { zoneOffset });
+      let before = "";
+      for (const pause of minutes) {
+        await world.pass(pause * minuteMs);
+        const last = (await world.runtime.session(directKey))?.updatedAt ?? null;
+        await world.say("hello", { direct: true });
+        // The turn begins when the debounce is over.
+        await world.pass(500);
+        const session = await world.runtime.session(directKey);
+        const over = last !== null && isOver(policy, last, world.clock.now(), zoneOffset);
+        expect(session?.sessionId !== before).toBe(last === null || over);
+        const { transcript } = world.turns.at(-1) ?? { transcript: null };
+        expect(transcript?.length === 0).toBe(last === null || over);
+        before = session?.sessionId ?? "";
+      }
+      await world.runtime.stop();
+    },
+  );
 });
 
 test("a room is introduced again in a session that begins by the clock", async () => {

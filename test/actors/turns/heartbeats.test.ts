@@ -359,7 +359,7 @@ describe("people", () => {
       fc.constantFrom(499, 500, 501, 3_000, 59_999, 60_000, 60_001),
       fc.integer({ min: 20_000, max: 4 * minute }),
     );
-    const numRuns = rounds(7, 15);
+    const numRuns = rounds(5, 15);
     let beats = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(pause, { minLength: 1, maxLength: 8 }), async (pauses) => {
@@ -468,6 +468,6 @@ test("however often the process ends, each that fell due is one turn with one en
       expect(new Set(said).size).toBe(said.length);
       await world.runtime.stop();
     }),
-    { numRuns: rounds(8, 20) },
+    { numRuns: rounds(5, 20) },
   );
 });

@@ -8,6 +8,7 @@ import type { SimulatedClock } from "../../../src/actors/simulation/simulated-cl
 import type { MediaReading, MediaService } from "../../../src/domain/ports/index.ts";
 import type { PromptLine } from "../../../src/domain/stream.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { World } from "../../support/runtime/world.ts";
 
 const blank = { text: null, words: null, title: null, note: null, mime: null, bytes: null };
@@ -100,7 +101,7 @@ async function around(ms: number | null, gapMs: number, messages: object = {}) {
 }
 
 describe("a slow photo", () => {
-  const runs = { numRuns: 12 };
+  const runs = { numRuns: rounds(6, 12) };
   property([fc.integer({ min: 0, max: 40_000 }), fc.constantFrom(0, 100, 499, 500, 2_500)], runs)(
     "answers in the same order, to the same messages, as a fast one",
     async (ms, gapMs) => {

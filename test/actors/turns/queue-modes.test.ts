@@ -274,7 +274,7 @@ test("A31 a room that interrupts all the time costs one agent call a second, not
   expect(world.runtime.status().turns).toEqual({ running: 0, waiting: 0 });
 });
 
-const pending = rounds(5_000, 10_000);
+const pending = rounds(3_000, 10_000);
 
 test(`A29 a room with ${pending} messages in line delays another room by one turn at most`, async () => {
   const world = await started({

@@ -15,7 +15,14 @@ import { createTestStore } from "../../support/runtime/test-store.ts";
 import { World } from "../../support/runtime/world.ts";
 
 /** Each mode has a channel of its name. */
-const modes = ["collect", "followup", "queue", "steer", "steer-backlog", "interrupt"] as const;
+const modes: readonly string[] = [
+  "collect",
+  "followup",
+  "queue",
+  "steer",
+  "steer-backlog",
+  "interrupt",
+];
 const kinds = Object.keys(faults);
 const some = ["throws-later", "hangs", "streams-on", "fine"];
 
@@ -44,9 +51,11 @@ async function say(world: World, channel: string, room: string, text: string, id
   await world.runtime.ingest(channel, "default", [{ type: "message", message }]);
 }
 /** The same in every mode's room of that name. */
-async function everywhere(world: World, room: string, text: string, id: string): Promise<void> {
-  for (const mode of modes) await say(world, mode, room, text, id);
+async function everywhere(world: World, room: string, text: string, id: string, where = modes) {
+  for (const mode of where) await say(world, mode, room, text, id);
 }
+/** Each of many in rooms of each other mode, the next in those of the others; in the full rounds all in all. */
+const modesAt = (at: number) => modes.filter((_, n) => rounds(0, 1) > 0 || n % 2 === at % 2);
 
 /** Every promise that was broken, in words. */
 async function broken({ world, store }: Awaited<ReturnType<typeof rooms>>) {
@@ -106,14 +115,16 @@ describe("every turn begun and every message taken has one outcome, whatever fai
   /** Deaths at every stage of a turn: gathering, composing, running, between two turns. */
   async function deaths(world: World, die: () => Promise<void>): Promise<number> {
     const whens = [300, 501, 900, 1_800, 3_300].filter((_, n) => rounds(0, 1) > 0 || n % 2 === 0);
-    for (const when of whens) {
-      for (const kind of some) await everywhere(world, `${kind} ${when}`, kind, "1");
+    for (const [nth, when] of whens.entries()) {
+      for (const [n, kind] of some.entries())
+        await everywhere(world, `${kind} ${when}`, kind, "1", modesAt(n + nth));
       await world.pass(when / 2);
-      for (const kind of some) await everywhere(world, `${kind} ${when}`, "more", "2");
+      for (const [n, kind] of some.entries())
+        await everywhere(world, `${kind} ${when}`, "more", "2", modesAt(n + nth));
       await world.pass(when / 2);
       await die();
     }
-    return whens.length * some.length * modes.length * 2;
+    return whens.length * some.length * modesAt(0).length * 2;
   }
 
   test("a host that dies in the middle, again and again", async () => {
@@ -139,8 +150,6 @@ describe("every turn begun and every message taken has one outcome, whatever fai
     const one = await rooms();
     const { world, store } = one;
     const commits = 16;
-    // Each commit, and each mode; together only in the full rounds.
-    const modesAt = (at: number) => modes.filter((_, n) => rounds(0, 1) > 0 || n % 2 === at % 2);
     for (let at = 1; at <= commits; at += 1) {
       for (const mode of modesAt(at)) {
         const insist = async (text: string, id: string) => {

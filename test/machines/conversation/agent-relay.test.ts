@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import { mustWait, passedId } from "../../../src/machines/conversation/agent-relay.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { type Overrides, Rig } from "../../support/runtime/conversation-rig.ts";
 
 const keys = ["agent:a:main", "agent:b:main", "agent:c:main", "agent:d:main"];
@@ -172,7 +173,7 @@ function play(list: Steps, settings: Overrides, away: boolean) {
 }
 
 describe.each(modes)("queue mode %s", (mode) => {
-  property([steps], { numRuns: 80 })(
+  property([steps], { numRuns: rounds(40, 80) })(
     "nobody goes before his turn, every message is passed on once, nothing is left",
     (list) => {
       const { rig, expected } = play(list, { queue: { mode } }, false);
@@ -183,9 +184,12 @@ describe.each(modes)("queue mode %s", (mode) => {
     },
   );
 
-  property([steps], { numRuns: 40 })("passivation at any moment changes nothing", (list) => {
-    const settings = { queue: { mode } };
-    const [away, stayed] = [true, false].map((put) => play(list, settings, put).rig.log);
-    expect(away).toEqual(stayed);
-  });
+  property([steps], { numRuns: rounds(20, 40) })(
+    "passivation at any moment changes nothing",
+    (list) => {
+      const settings = { queue: { mode } };
+      const [away, stayed] = [true, false].map((put) => play(list, settings, put).rig.log);
+      expect(away).toEqual(stayed);
+    },
+  );
 });

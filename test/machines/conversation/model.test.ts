@@ -249,7 +249,7 @@ describe("the chart does what the plain model does", () => {
     limitsOf({ sliding: true, size: 1, trips: 1, mutes: 2 }),
   ]) {
     const { mode, sliding } = limits;
-    property([talks], { numRuns: rounds(100, 300) })(
+    property([talks], { numRuns: rounds(50, 300) })(
       `in every talk (${mode}, ${sliding ? "sliding" : "one-shot"})`,
       (commands) => {
         fc.modelRun(() => setUp(limits), commands);

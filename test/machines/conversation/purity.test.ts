@@ -2,7 +2,6 @@
  * The chart is pure by XState's own measure, and what the hosts run is the chart: `transition()` on
  * frozen snapshots gives, step by step, the states, the context and the effects of the running actor.
  */
-import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createActor, initialTransition, type SnapshotFrom, transition } from "xstate";
@@ -23,7 +22,7 @@ type Actions = ReturnType<typeof transition<typeof conversationMachine>>[1];
 function freeze<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
-  for (const inner of Object.values(value)) freeze(inner);
+  for (const name in value) freeze(value[name]);
   return value;
 }
 
@@ -54,8 +53,34 @@ function compiledStep(snapshot: Snapshot, event: StepEvent): [Snapshot, EmittedE
 
 /** Fields of the two contexts that differ; those of the same object need no second look. */
 function differing({ context: a }: Snapshot, { context: b }: Snapshot): string[] {
-  const names = Object.keys({ ...a, ...b }) as (keyof Snapshot["context"])[];
-  return names.filter((name) => a[name] !== b[name] && !isDeepStrictEqual(a[name], b[name]));
+  const found: string[] = [];
+  for (const name in a)
+    if (!(name in b) || !isSame(a[name as never], b[name as never])) found.push(name);
+  for (const name in b) if (!(name in a)) found.push(name);
+  return found;
+}
+
+/** Deep equality of plain data, which is all that there is; asked half a million times. */
+function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    for (let place = 0; place < a.length; place += 1) if (!isSame(a[place], b[place])) return false;
+    return true;
+  }
+  const [one, other] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  let fields = 0;
+  for (const name in one) {
+    if (!(name in other) || !isSame(one[name], other[name])) return false;
+    fields += 1;
+  }
+  for (const _ in other) fields -= 1;
+  return fields === 0;
+}
+/** After each step: `expect` is asked only for what it says of the difference. */
+function expectSame(a: unknown, b: unknown): void {
+  if (!isSame(a, b)) expect(a).toEqual(b);
 }
 
 /** A command carries the states as well, which only the actor's owner sees. */
@@ -67,7 +92,7 @@ const emittedForm = (effects: readonly Effect[]): unknown[] =>
   });
 
 describe("transition() on frozen snapshots", () => {
-  property([stories, modes, fc.constantFrom(1, 20)], { numRuns: rounds(25, 60) })(
+  property([stories, modes, fc.constantFrom(1, 20)], { numRuns: rounds(20, 60) })(
     "plays every story as the running actors do, XState's and ours",
     (story, mode, cap) => {
       const rig = new Rig({ holdSlots: true, settings: { queue: { mode, cap, drop: "old" } } });
@@ -81,10 +106,10 @@ describe("transition() on frozen snapshots", () => {
       const advance = (event: Parameters<typeof stepEvent>[1], effects: readonly Effect[]) => {
         const given = freeze(stepEvent(snapshot, event));
         const [next, actions] = transition(conversationMachine, frozen(snapshot), given);
-        expect(effectsOf(actions)).toEqual(emittedForm(effects));
+        expectSame(effectsOf(actions), emittedForm(effects));
         emitted = [];
         actor.send(given);
-        expect(emitted).toEqual(emittedForm(effects));
+        expectSame(emitted, emittedForm(effects));
         snapshot = next;
       };
       const step = rig.step.bind(rig);
@@ -117,9 +142,12 @@ describe("transition() on frozen snapshots", () => {
     // About 11 s of processor time; only to end what hangs.
     timeout: 600_000,
   }, () => {
-    const seen = new Set<string>();
+    /** Of each combination of states, whose object the compiled machine has once: what happened in it. */
+    const seen = new Map<object, Set<string>>();
     const emittedTypes = new Set<string>();
     for (let seed = 1; seed <= stepsInAll / stepsOfStory; seed += 1) {
+      // To freeze each takes a tenth of the time: what writes into a snapshot shows in a few of the stories, too.
+      const isFrozen = seed % rounds(5, 1) === 0;
       const story = createRandomStory(seed);
       const input = { settings: freeze(story.settings) };
       let [snapshot] = initialTransition(conversationMachine, input);
@@ -133,14 +161,15 @@ describe("transition() on frozen snapshots", () => {
       expect(beginning.value).toEqual(snapshot.value);
       expect(beginning.context).toEqual(snapshot.context);
       for (let step = 0; step < stepsOfStory; step += 1) {
-        const event = freeze(stepEvent(snapshot, story.next(snapshot.context)));
-        frozen(snapshot);
+        const event = stepEvent(snapshot, story.next(snapshot.context));
+        if (isFrozen) frozen(snapshot);
+        if (isFrozen) freeze(event);
         const [expected, actions] = transition(chart, snapshot, event);
         const [compiled, effects] = compiledStep(snapshot, event);
         const same =
           differing(expected, compiled).length === 0 &&
-          isDeepStrictEqual(expected.value, compiled.value) &&
-          isDeepStrictEqual(effectsOf(actions), effects);
+          isSame(expected.value, compiled.value) &&
+          isSame(effectsOf(actions), effects);
         if (!same) {
           const stepInfo = { seed, step, type: event.type };
           expect([stepInfo, compiled.value, effects]).toEqual([
@@ -150,13 +179,15 @@ describe("transition() on frozen snapshots", () => {
           ]);
           expect(differing(expected, compiled)).toEqual([]);
         }
-        seen.add(`${event.type} in ${JSON.stringify(expected.value)}`);
+        const happened = seen.get(compiled.value) ?? new Set();
+        seen.set(compiled.value, happened.add(event.type));
         for (const { type } of effects) emittedTypes.add(type);
         snapshot = compiled;
       }
     }
     // So that a generator that produces nothing new fails, too.
-    expect(seen.size).toBeGreaterThan(700);
+    const pairs = [...seen.values()].reduce((sum, { size }) => sum + size, 0);
+    expect(pairs).toBeGreaterThan(700);
     expect(emittedTypes.size).toBeGreaterThan(18);
   });
 

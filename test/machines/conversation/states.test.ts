@@ -12,6 +12,7 @@ import { conversationMachine } from "../../../src/machines/conversation.machine.
 import type { EmittedEffect } from "../../../src/machines/events/effects.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import { storyOf } from "../../support/machines/random-story.ts";
+import { rounds } from "../../support/rounds.ts";
 import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
 
 type Machine = typeof conversationMachine;
@@ -214,7 +215,7 @@ function play(machine: Machine, events: readonly ConversationEvent[], input: obj
 
 describe("the chart without a state", () => {
   const whole = compileMachine(conversationMachine);
-  const stories = Array.from({ length: 90 }, (_, seed) => storyOf(seed + 1, 150));
+  const stories = Array.from({ length: rounds(45, 90) }, (_, seed) => storyOf(seed + 1, 150));
   const lived = stories.map(({ events, settings }) => play(whole, events, { settings }));
 
   test("the same chart lives the same stories (so that random results fail)", () => {

@@ -87,7 +87,7 @@ describe("invariant 1: total, deterministic, changes nothing", () => {
     expect(allRules).toContain(verdict.rule);
   });
 
-  property([engagementInputs], { numRuns: rounds(300, 1_000) })(
+  property([engagementInputs], { numRuns: rounds(150, 1_000) })(
     "the ladder decides as the plain reference does",
     (one) => {
       expect(decideEngagement(one)).toEqual(referenceVerdict(one));

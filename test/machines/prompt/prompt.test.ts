@@ -245,7 +245,7 @@ const seen = (text: string) =>
     .replaceAll("【", "[");
 
 describe("words from the room stay words", () => {
-  property([attackTexts, attackTexts], { numRuns: rounds(70, 500) })(
+  property([attackTexts, attackTexts], { numRuns: rounds(40, 500) })(
     "no text writes a line that looks like the runtime's, in any place it may be",
     (attack, other) => {
       const place = (text: string, label: string) =>
@@ -283,7 +283,7 @@ describe("words from the room stay words", () => {
     },
   );
 
-  property([attackTexts], { numRuns: rounds(70, 500) })(
+  property([attackTexts], { numRuns: rounds(40, 500) })(
     "no marker can be seen in room text, through any disguise",
     (attack) => {
       const prompt = composeTurnPrompt(turn({ room: null, current: [message("m1", attack)] }));

@@ -279,7 +279,7 @@ describe("bindings", () => {
     return null;
   }
 
-  property([fc.array(withRoles, { maxLength: 12 }), heard], { numRuns: rounds(100, 1_000) })(
+  property([fc.array(withRoles, { maxLength: 12 }), heard], { numRuns: rounds(50, 1_000) })(
     "the compiled bindings answer as the rules read one by one",
     (all, place) => {
       const bindings = all.map((match) => bind(match, 1));
@@ -303,7 +303,7 @@ describe("bindings", () => {
     },
   );
 
-  property([fc.array(withRoles, { maxLength: 12 })], { numRuns: rounds(70, 500) })(
+  property([fc.array(withRoles, { maxLength: 12 })], { numRuns: rounds(40, 500) })(
     "a binding is reported as one that never matches exactly if no message it was written for finds it",
     (all) => {
       const of = config({ bindings: all.map((match) => bind(match, 1)) });
@@ -464,7 +464,7 @@ describe("sessions", () => {
       fc.record({ id: nasty, kind: fc.constantFrom("thread" as const, "topic" as const) }),
     ),
   });
-  property([place, place], { numRuns: rounds(70, 500) })(
+  property([place, place], { numRuns: rounds(40, 500) })(
     "A21: two places share a session only if they are one place, whatever their ids hold",
     (one, other) => {
       const session = { dmScope: "per-account-channel-peer" as const };
@@ -589,7 +589,7 @@ describe("names of agents in one room", () => {
     word.filter((one) => one.trim() !== ""),
     { minLength: 1, maxLength: 3 },
   );
-  property([names, names, word, word], { numRuns: rounds(70, 500) })(
+  property([names, names, word, word], { numRuns: rounds(40, 500) })(
     "they are reported exactly if calling one by some name engages the other",
     (ours, theirs, before, after) => {
       const config = configOf({ first: ours, second: theirs }, { k: ["first", "second"] });

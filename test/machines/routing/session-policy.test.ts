@@ -15,6 +15,7 @@ import {
   type ZoneOffset,
 } from "../../../src/machines/routing/session-policy.ts";
 import { property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 
 const minuteMs = 60_000;
 const quarterMs = 15 * minuteMs;
@@ -93,7 +94,7 @@ describe("the daily hour", () => {
     maxLength: 12,
   });
 
-  property([zone, day, fc.integer({ min: 0, max: 23 }), minutes], { numRuns: 40 })(
+  property([zone, day, fc.integer({ min: 0, max: 23 }), minutes], { numRuns: rounds(20, 40) })(
     "for any turns, back and forth in time, a session is over where the hour lies between",
     (where, middle, atHour, offsets) => {
       const offset = offsetOf(where);

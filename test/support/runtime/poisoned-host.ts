@@ -35,8 +35,9 @@ function poison(text: string): void {
   if (text.startsWith("!exit")) process.exit(3);
   if (text.startsWith("!throw")) throw new Error("poison");
   if (text.startsWith("!oom")) {
-    const eaten: string[][] = [];
-    for (;;) eaten.push(Array.from({ length: 10_000 }, (_, n) => `${n} ${eaten.length}`));
+    // In large pieces: a heap that fills up with small ones is searched for garbage for a second before.
+    const eaten: number[][] = [];
+    for (;;) eaten.push(Array<number>(250_000).fill(eaten.length));
   }
   if (text.startsWith("!loop")) neverReturn();
   if (text.startsWith("!wait")) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
