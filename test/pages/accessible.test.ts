@@ -11,7 +11,7 @@ import { violations, violationsInBothColours } from "../support/pages/axe.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
 import { gardenPath, twoDaemons } from "../support/pages/crowded-rooms.ts";
 import { loadedBytes, outsideWindow, readFocusOrder } from "../support/pages/page-checks.ts";
-import { createPagesRig, lostDaemon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, follow, lostDaemon } from "../support/pages/pages-daemon.ts";
 import { type View, views } from "../support/pages/views.ts";
 import { inTurn, rounds } from "../support/rounds.ts";
 
@@ -56,18 +56,13 @@ describe.skipIf(!haveChromium)("everybody can use", () => {
     }
   });
 
-  /** An address, loaded, or in a page that comes from another view: as if its link had been clicked. */
+  /** A view in a page that was loaded for it, or that comes from another view. */
   async function visit({ of, path }: View): Promise<{ page: Page; isLoaded: boolean }> {
     const known = ownDocuments.includes(path) ? undefined : kept.get(of);
     if (known === undefined)
       return { page: await rig.open(daemons[of].address(path)), isLoaded: true };
     if (fresh.delete(known) && path === startPath) return { page: known, isLoaded: true };
-    await known.evaluate((href) => {
-      const link = Object.assign(document.createElement("a"), { href });
-      document.body.append(link);
-      link.click();
-      link.remove();
-    }, path);
+    await follow(known, path);
     return { page: known, isLoaded: false };
   }
 

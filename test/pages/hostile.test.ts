@@ -7,7 +7,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { aside, type LiveDaemon, toScout } from "../support/daemon/live-daemon.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, follow, soon } from "../support/pages/pages-daemon.ts";
 
 const markup =
   `<img src=x onerror="owned=1"><script>owned=1</script><svg onload="owned=1">` +
@@ -64,7 +64,6 @@ describe.skipIf(!haveChromium)("pages of a hostile room", () => {
   const read = () => page.evaluate<string>("document.body.textContent");
 
   test("the list of rooms", async () => {
-    await page.goto(daemon.address("/"));
     await soon(read).toContain("Room <img src=x");
     await soon(read).toContain("Ann <img");
     await harmless("rooms");
@@ -84,10 +83,15 @@ describe.skipIf(!haveChromium)("pages of a hostile room", () => {
     await harmless("the ladder");
   });
 
-  test.each(["/health", "/replay", "/chat"])(
+  test.each([
+    ["/health", "Health"],
+    ["/replay", "What-if"],
+    ["/chat", "Chat"],
+  ])(
     "%s, beside it",
-    async (path) => {
-      await page.goto(daemon.address(path));
+    async (path, title) => {
+      await follow(page, path);
+      await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
       await page.getByText("Live", { exact: true }).first().waitFor();
       await harmless(path);
     },
@@ -95,7 +99,6 @@ describe.skipIf(!haveChromium)("pages of a hostile room", () => {
   );
 
   test("the chat, where somebody says such things and is answered", async () => {
-    await page.goto(daemon.address("/chat"));
     const box = page.getByRole("textbox").first();
     await box.fill(markup);
     await box.press("Enter");

@@ -19,6 +19,10 @@ describe.skipIf(!haveChromium)("for everybody", () => {
   let crowded: LiveDaemon;
   let calm: LiveDaemon;
   let slow: LiveDaemon;
+  /** Pages that are looked at one after the other, as none of it needs a fresh one: a room, the list, Chat. */
+  let room: Page;
+  let list: Page;
+  let chat: Page;
 
   beforeAll(async () => {
     calm = await rig.daemon();
@@ -26,43 +30,42 @@ describe.skipIf(!haveChromium)("for everybody", () => {
     const driver = { kind: "scripted", runs: [{ steps }] };
     slow = await rig.daemon({ agents: { list: [{ id: "main", name: "Scout", driver }] } });
     [crowded] = await Promise.all([crowdedDaemon(rig), calm.start(), slow.start()]);
+    room = await rig.open(crowded.address(gardenPath));
+    list = await rig.open(crowded.address("/"));
+    chat = await rig.open(calm.address("/chat"));
+    await room.locator(".msg.writing .caret").waitFor();
+    await list.getByText("#garden").first().waitFor();
   });
 
   const say = (text: string) =>
     crowded.say({ chat: group("#garden"), author: person("Ann"), text, ...aside });
 
-  async function garden(reducedMotion: "reduce" | "no-preference"): Promise<Page> {
-    const page = await rig.open(crowded.address(gardenPath), { reducedMotion });
-    await page.locator(".msg.writing .caret").waitFor();
-    return page;
-  }
+  const startOver = async (page: Page, size: { width: number; height: number }) => {
+    await page.setViewportSize(size);
+    await page.getByRole("button", { name: "Start over" }).click();
+  };
 
   test("nothing moves where no motion is wanted, while much happens", async () => {
-    const page = await garden("reduce");
-    const list = await rig.open(crowded.address("/"), { reducedMotion: "reduce" });
-    await list.getByText("#garden").first().waitFor();
-    await page.getByRole("button", { name: /^Switch between/ }).hover();
+    await room.getByRole("button", { name: /^Switch between/ }).hover();
     for (const text of ["still one", "still two"]) {
       await say(text);
-      await page.getByText(text).first().waitFor();
-      expect(await page.evaluate(moving)).toEqual([]);
+      await room.getByText(text).first().waitFor();
+      expect(await room.evaluate(moving)).toEqual([]);
       expect(await list.evaluate(moving)).toEqual([]);
     }
-    const chat = await rig.open(calm.address("/chat"), { reducedMotion: "reduce" });
     await chat.getByRole("button", { name: "Show an example" }).click();
     await chat.locator(".msg.new").first().waitFor();
     expect(await chat.evaluate(moving)).toEqual([]);
   });
 
   test("elsewhere what is being written blinks", async () => {
-    const page = await garden("no-preference");
-    expect(await page.evaluate(moving)).toContain("blink");
+    await room.emulateMedia({ reducedMotion: "no-preference" });
+    expect(await room.evaluate(moving)).toContain("blink");
+    await room.emulateMedia({ reducedMotion: "reduce" });
   });
 
   test("a screen reader does not announce every line that others say", async () => {
-    const pages = await Promise.all(
-      ["/", gardenPath, "/health"].map((path) => rig.open(crowded.address(path))),
-    );
+    const pages = [list, room, await rig.open(crowded.address("/health"))];
     for (const page of pages) {
       await page.getByText("Live", { exact: true }).waitFor();
       await page.waitForTimeout(700);
@@ -94,7 +97,8 @@ describe.skipIf(!haveChromium)("for everybody", () => {
       [320, 256],
       [844, 390],
     ] as const) {
-      const page = await rig.open(calm.address("/chat"), { width, height });
+      const page = chat;
+      await startOver(page, { width, height });
       await page.getByRole("heading", { name: "Say something" }).waitFor();
       const pane = page.getByRole("region", { name: "Room simulator" });
       const box = await pane.locator(".scroll").boundingBox();
@@ -107,7 +111,8 @@ describe.skipIf(!haveChromium)("for everybody", () => {
   });
 
   test("on a phone, who writes is in sight", async () => {
-    const page = await rig.open(calm.address("/chat"), { width: 390, height: 844 });
+    const page = chat;
+    await startOver(page, { width: 390, height: 844 });
     const add = page.getByRole("button", { name: "Add a person or bot" });
     for (const name of ["Dee", "Eve", "Fay", "Gus"]) {
       await add.click();
@@ -136,7 +141,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
           (one, all) => all.map((name) => getComputedStyle(one).getPropertyValue(name)),
           [...names],
         );
-    const page = await garden("reduce");
+    const page = room;
     await page.emulateMedia({ forcedColors: "active" });
     expect(await look(page, ".chip.engage", "border-top-style")).toEqual(["solid"]);
     expect(await look(page, ".chip.observe", "border-top-style")).toEqual(["none"]);
@@ -146,7 +151,7 @@ describe.skipIf(!haveChromium)("for everybody", () => {
     const [unlit] = await look(page, ".node:not(.lit) rect", "stroke-width");
     expect(await look(page, ".node.lit rect", "stroke-width")).not.toEqual([unlit]);
     expect(await look(page, ".node.lit circle", "display")).not.toEqual(["none"]);
-    const rooms = await rig.open(crowded.address("/"));
+    const rooms = list;
     await rooms.emulateMedia({ forcedColors: "active" });
     await rooms.getByText("guard tripped").waitFor();
     const dot = (where: string) =>

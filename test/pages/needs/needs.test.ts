@@ -10,7 +10,7 @@ import { group, type LiveDaemon, person, toScout } from "../../support/daemon/li
 import { violations } from "../../support/pages/axe.ts";
 import { haveChromium, type PageOptions } from "../../support/pages/chromium.ts";
 import { outsideWindow } from "../../support/pages/page-checks.ts";
-import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
+import { createPagesRig, follow, soon } from "../../support/pages/pages-daemon.ts";
 import { inTurn, rounds } from "../../support/rounds.ts";
 import { startModelServer } from "../../support/servers/openai.ts";
 
@@ -54,7 +54,8 @@ describe.skipIf(!haveChromium)("needs you", () => {
     const daemon = await daemonWithRefused(hostile);
     const page = await open(daemon, "/chat");
     for (const path of ["/chat", "/replay", "/health", "/"]) {
-      if (path !== "/chat") await page.goto(daemon.address(path));
+      if (path !== "/chat" && rounds(0, 1) > 0) await page.goto(daemon.address(path));
+      else await follow(page, path);
       await tab(page, /^Health\s+1\s+thing needs you$/).waitFor();
     }
     await page.getByText("Messages arrive, but 1 group is not allowed yet.").waitFor();

@@ -13,7 +13,7 @@ import {
 } from "../../support/daemon/live-daemon.ts";
 import { violationsInBothColours } from "../../support/pages/axe.ts";
 import { haveChromium } from "../../support/pages/chromium.ts";
-import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
+import { createPagesRig, follow, soon } from "../../support/pages/pages-daemon.ts";
 
 const talkLines = 900;
 const farLine = 40;
@@ -21,6 +21,8 @@ const farLine = 40;
 describe.skipIf(!haveChromium)("search", () => {
   const rig = createPagesRig({ kept: true });
   let daemon: LiveDaemon;
+  /** One for all of it, as nothing here needs a fresh one. */
+  let page: Page;
 
   beforeAll(async () => {
     daemon = await rig.daemon();
@@ -45,13 +47,26 @@ describe.skipIf(!haveChromium)("search", () => {
       };
       if (answer.found.length > 0 && answer.index.state === "ready") break;
     }
+    page = await rig.open(daemon.address("/"));
   });
+
+  async function toRooms(): Promise<void> {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await follow(page, "/");
+    await page.getByRole("link", { name: "Search messages" }).waitFor();
+  }
+  /** The page of the search, from another page, with what its address asks for. */
+  async function search(query = ""): Promise<void> {
+    await toRooms();
+    await follow(page, `/search${query}`);
+    await field(page).waitFor();
+  }
 
   const texts = (page: Page) => page.locator(".found .text").allTextContents();
   const field = (page: Page) => page.getByLabel("Text of the message");
 
   test("words find messages, newest first, grouped by room, with the found words marked", async () => {
-    const page = await rig.open(daemon.address("/search"));
+    await search();
     await field(page).fill("rhubarb");
     await soon(() => page.locator(".found mark").count()).toBeGreaterThanOrEqual(3);
     const shown = await texts(page);
@@ -66,7 +81,7 @@ describe.skipIf(!haveChromium)("search", () => {
   });
 
   test("the address keeps every field; fields choose", async () => {
-    const page = await rig.open(daemon.address("/search"));
+    await search();
     await page.getByLabel("Author").fill("cy");
     await page.getByLabel("Decision").selectOption("engage");
     await page.getByLabel("Outcome").selectOption("replied");
@@ -96,7 +111,7 @@ describe.skipIf(!haveChromium)("search", () => {
   });
 
   test("older messages come page by page", async () => {
-    const page = await rig.open(daemon.address("/search?text=weather"));
+    await search("?text=weather");
     await soon(async () => (await texts(page)).length).toBe(50);
     await page.getByRole("button", { name: "Older messages" }).click();
     await soon(async () => (await texts(page)).length).toBe(100);
@@ -104,8 +119,7 @@ describe.skipIf(!haveChromium)("search", () => {
   });
 
   test("by keys alone: from Rooms to a message far up in its room", async () => {
-    const page = await rig.open(daemon.address("/"));
-    await page.getByRole("link", { name: "Search messages" }).waitFor();
+    await toRooms();
     await page.keyboard.press("g");
     await page.keyboard.press("s");
     await field(page).waitFor();
@@ -130,7 +144,8 @@ describe.skipIf(!haveChromium)("search", () => {
 
   test("in a room: / finds, Enter goes to older ones and Shift+Enter to newer ones", async () => {
     const key = encodeURIComponent("agent:main:webhook:group:garden");
-    const page = await rig.open(daemon.address(`/room/${key}`));
+    await toRooms();
+    await follow(page, `/room/${key}`);
     await page.locator(".msg").first().waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("rhubarb");
@@ -151,7 +166,7 @@ describe.skipIf(!haveChromium)("search", () => {
   });
 
   test("axe finds nothing, light and dark", async () => {
-    const page = await rig.open(daemon.address("/search?text=rhubarb"));
+    await search("?text=rhubarb");
     await soon(() => page.locator(".found mark").count()).toBeGreaterThanOrEqual(3);
     expect(await violationsInBothColours(page)).toEqual([]);
     if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}/search-dark.png` });
@@ -159,7 +174,7 @@ describe.skipIf(!haveChromium)("search", () => {
 
   test("an error says so, and Try again asks again", async () => {
     rig.forgive("500");
-    const page = await rig.open(daemon.address("/search"));
+    await search();
     await page.locator(".found").first().waitFor();
     await page.route("**/api/search?*", (route) =>
       route.fulfill({ status: 500, json: { error: { message: "the disk is on fire" } } }),
@@ -172,16 +187,14 @@ describe.skipIf(!haveChromium)("search", () => {
   });
 
   test("nothing is wider than a narrow window", async () => {
-    const page = await rig.open(daemon.address("/search?text=rhubarb"), {
-      width: 390,
-      height: 844,
-    });
+    await search("?text=rhubarb");
+    await page.setViewportSize({ width: 390, height: 844 });
     await soon(() => page.locator(".found mark").count()).toBeGreaterThanOrEqual(3);
     const width = "document.documentElement.scrollWidth";
     expect(await page.evaluate(width)).toBeLessThanOrEqual(390);
     if (process.env.SHOT) await page.screenshot({ path: `${process.env.SHOT}/search-390.png` });
     const key = encodeURIComponent("agent:main:webhook:group:garden");
-    await page.goto(daemon.address(`/room/${key}?find=rhubarb`));
+    await follow(page, `/room/${key}?find=rhubarb`);
     await page.getByRole("link", { name: "List" }).waitFor();
     expect(await page.evaluate(width)).toBeLessThanOrEqual(390);
   });

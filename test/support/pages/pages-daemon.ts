@@ -26,6 +26,18 @@ import {
 export const soon = <Found>(read: () => Found | Promise<Found>) =>
   expect.poll(read, { timeout: 60_000 });
 
+/**
+ * Goes on to another page of ours as by a link in this one: loading the document again is most of what a visit costs.
+ * From one search, room or chat to another this is a change of the same page: what is to begin afresh is left first.
+ */
+export const follow = (page: Page, path: string): Promise<void> =>
+  page.evaluate((href) => {
+    const link = Object.assign(document.createElement("a"), { href });
+    document.body.append(link);
+    link.click();
+    link.remove();
+  }, path);
+
 /** What the browser says of a daemon that is gone, or starting; the page says so in its badge. */
 export const lostDaemon: readonly string[] = ["ERR_", "503"];
 
