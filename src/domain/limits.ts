@@ -339,3 +339,11 @@ export const limits = {
   drainMsMax: 10_000,
   abortMsMax: 1_000,
 } as const;
+
+const one = () => 1;
+
+/**
+ * Options for an LRU cache of at most this many entries, which takes memory as it fills. With `max`, lru-cache
+ * allocates all entries when it is made: 0.7 ms and 240 kB for 10,000, which most accounts and rooms never need.
+ */
+export const atMost = (entries: number) => ({ maxSize: entries, sizeCalculation: one });

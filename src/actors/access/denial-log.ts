@@ -6,6 +6,7 @@
  */
 import { LRUCache } from "lru-cache";
 import type { Verdict } from "../../domain/decision.ts";
+import { atMost } from "../../domain/limits.ts";
 import type { Inbound } from "../../domain/message.ts";
 import type { Clock, Log } from "../../domain/ports/index.ts";
 
@@ -16,7 +17,7 @@ export function createDenials(
   clock: Pick<Clock, "monotonic">,
   log: Log,
 ): (message: Inbound, verdict: Verdict, reason: string) => void {
-  const logged = new LRUCache<string, { at: number; since: number }>({ max: sendersMax });
+  const logged = new LRUCache<string, { at: number; since: number }>(atMost(sendersMax));
   return ({ channel, account, author, chat }, { rule }, reason) => {
     const name = JSON.stringify([channel, account, author.id, chat.id, rule, reason]);
     const last = logged.get(name);

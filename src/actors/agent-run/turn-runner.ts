@@ -6,7 +6,7 @@
 
 import { LRUCache } from "lru-cache";
 import { secretValues } from "../../domain/config/index.ts";
-import { limits } from "../../domain/limits.ts";
+import { atMost, limits } from "../../domain/limits.ts";
 import type { AgentDriver, Clock, Log, Scheduler } from "../../domain/ports/index.ts";
 import { redactSecrets } from "../../domain/redact-secrets.ts";
 import { oneLine } from "../../domain/sanitize.ts";
@@ -102,7 +102,7 @@ class Runner implements TurnRunner {
   readonly #runs = new Map<string, TurnAttempt>();
   readonly #watched = new Set<number>();
   /** Fallbacks that answered the latest turn of their conversation, by key. */
-  readonly #fallbacks = new LRUCache<string, Fallback>({ max: limits.fallbacksKnownMax });
+  readonly #fallbacks = new LRUCache<string, Fallback>(atMost(limits.fallbacksKnownMax));
   #reports: TurnReport[] = [];
   #flushing = false;
   #activity = 0;

@@ -9,10 +9,9 @@
 import { LRUCache } from "lru-cache";
 import type { Membership } from "../../domain/decision.ts";
 import { EarshotError } from "../../domain/errors.ts";
-import { limits } from "../../domain/limits.ts";
+import { atMost, limits } from "../../domain/limits.ts";
 import type { Millis, Route } from "../../domain/message.ts";
 import type { Clock } from "../../domain/ports/index.ts";
-import { atMost } from "../util/cache-size.ts";
 
 const cacheMs = 30 * 60_000;
 const staleMs = 60_000;

@@ -8,12 +8,12 @@
  * it.
  */
 import { LRUCache } from "lru-cache";
+import { atMost } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Effect } from "../../machines/events/effects.ts";
 import type { JournalEvent } from "../../machines/events/events.ts";
 import type { ConversationCount, ConversationSummary } from "../protocol/conversation-summary.ts";
-import { atMost } from "../util/cache-size.ts";
 import type { InspectedActor } from "./actor-inspector.ts";
 
 /** What a host needs of a conversation (conversation-actor.ts implements it). */

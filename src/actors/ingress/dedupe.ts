@@ -7,8 +7,8 @@
  * message may be tried again. A copy does not extend the entry's lifetime.
  */
 import { LRUCache } from "lru-cache";
+import { atMost } from "../../domain/limits.ts";
 import type { Clock } from "../../domain/ports/index.ts";
-import { atMost } from "../util/cache-size.ts";
 
 /** The right to store a message, and the duty to report the result. */
 export interface Claim {

@@ -11,13 +11,12 @@
  */
 import { LRUCache } from "lru-cache";
 import { type EarshotConfig, resolveFirstRead } from "../../domain/config/index.ts";
-import { limits } from "../../domain/limits.ts";
+import { atMost, limits } from "../../domain/limits.ts";
 import { type Route, routeOf } from "../../domain/message.ts";
 import { type ChannelEvent, type Clock, placeOf, type Store } from "../../domain/ports/index.ts";
 import { late, within } from "../../domain/ports/within.ts";
 import { conversationOf } from "../protocol/event-codec.ts";
 import type { FirstReads as AccountReads, OutboundDirectory } from "../protocol/runtime.ts";
-import { atMost } from "../util/cache-size.ts";
 import type { Prepared } from "./prepare-event.ts";
 
 export interface FirstReadPorts {

@@ -4,6 +4,7 @@
  * the disk.
  */
 import { LRUCache } from "lru-cache";
+import { atMost } from "../../domain/limits.ts";
 import type { Inbound } from "../../domain/message.ts";
 import type { Clock, Log, TimerHandle } from "../../domain/ports/index.ts";
 
@@ -33,7 +34,7 @@ export function createRedeliveries(
   log: Log,
 ): Redeliveries {
   const minutes = new LRUCache<string, Minute>({
-    max: accountsMax,
+    ...atMost(accountsMax),
     // Also of an account that is forgotten because there are too many.
     dispose: (minute) => {
       clock.clearTimer(minute.timer);

@@ -7,10 +7,10 @@ import { LRUCache } from "lru-cache";
 import { type EarshotConfig, parseConfig, withoutSecrets } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { hash52 } from "../../domain/key.ts";
+import { atMost } from "../../domain/limits.ts";
 import type { ConfigWrite, Store } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import { settingsFor } from "../host/conversation-settings.ts";
-import { atMost } from "../util/cache-size.ts";
 
 /** Settings of conversations under the config versions that journal rows name. */
 export interface ConfigHistory {

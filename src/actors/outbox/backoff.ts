@@ -3,10 +3,9 @@
  * comes from the port, so a simulation waits the same every time.
  */
 import { LRUCache } from "lru-cache";
-import { limits } from "../../domain/limits.ts";
+import { atMost, limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { Clock, OutboxRow, Random } from "../../domain/ports/index.ts";
-import { atMost } from "../util/cache-size.ts";
 import { type Delivery, isText } from "./row-body.ts";
 
 export interface Backoff {

@@ -11,7 +11,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../domain/errors.ts";
-import { limits } from "../../domain/limits.ts";
+import { atMost, limits } from "../../domain/limits.ts";
 import type {
   Clock,
   Log,
@@ -21,7 +21,6 @@ import type {
   TimerHandle,
 } from "../../domain/ports/index.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
-import { atMost } from "../util/cache-size.ts";
 
 export interface ProjectionPorts {
   readonly clock: Clock;

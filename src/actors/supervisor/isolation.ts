@@ -4,7 +4,7 @@
  * turn that merely shared the thread with the cause is answered. The thread ends with the turn.
  */
 import { LRUCache } from "lru-cache";
-import { limits } from "../../domain/limits.ts";
+import { atMost, limits } from "../../domain/limits.ts";
 import type { Log } from "../../domain/ports/index.ts";
 import { reasonOf } from "../host/conversation-host.ts";
 import type { HostEvents, HostFactory, HostLink, TurnJob } from "../protocol/host-link.ts";
@@ -104,7 +104,7 @@ export class IsolatedPlace {
 /** The places, and the turns that belong there. */
 export class Isolation {
   readonly places: readonly IsolatedPlace[];
-  readonly #suspects = new LRUCache<string, true>({ max: limits.suspectTurnsMax });
+  readonly #suspects = new LRUCache<string, true>(atMost(limits.suspectTurnsMax));
 
   constructor(ports: IsolationPorts) {
     const { isolatedTurnsMax } = limits;

@@ -7,7 +7,7 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { fold } from "../../domain/fold-text.ts";
-import { limits } from "../../domain/limits.ts";
+import { atMost, limits } from "../../domain/limits.ts";
 import type { Route } from "../../domain/message.ts";
 import type { Clock, Digest, Ids, Log, MediaReading, Store } from "../../domain/ports/index.ts";
 import { late, within } from "../../domain/ports/within.ts";
@@ -20,7 +20,6 @@ import {
   type ScheduleInput,
 } from "../protocol/context-tool-schemas.ts";
 import type { ContextAnswer, ContextQuestion } from "../protocol/host-protocol.ts";
-import { atMost } from "../util/cache-size.ts";
 import {
   type FoundMessage,
   type MediaRef,

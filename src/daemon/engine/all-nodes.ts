@@ -14,6 +14,7 @@ import type {
 import type { Runtime, RuntimeStatus } from "../../actors/protocol/runtime.ts";
 import { nextBeats } from "../../actors/turns/heartbeats.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
+import { atMost } from "../../domain/limits.ts";
 import type { Clock, MirrorStore } from "../../domain/ports/index.ts";
 
 export interface AllNodesPorts {
@@ -35,9 +36,9 @@ const countedMax = 500;
 
 export function createAllNodes({ clock, mirror, config, active }: AllNodesPorts): AllNodes {
   const configs = createConfigHistory(mirror, config);
-  const cache = new LRUCache<number, { readonly seq: number; readonly now: ConversationSummary }>({
-    max: cachedMax,
-  });
+  const cache = new LRUCache<number, { readonly seq: number; readonly now: ConversationSummary }>(
+    atMost(cachedMax),
+  );
 
   async function replayed(conv: number): Promise<ConversationSummary | null> {
     const row = await mirror.conversation(conv);

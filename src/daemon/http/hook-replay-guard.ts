@@ -7,7 +7,7 @@
  * nor the rate.
  */
 import { LRUCache } from "lru-cache";
-import { limits } from "../../domain/limits.ts";
+import { atMost, limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { HookAnswer } from "../../domain/ports/index.ts";
 
@@ -22,7 +22,7 @@ export interface HookGuard {
 const burstSeconds = 5;
 
 export function createHookGuard(): HookGuard {
-  const answers = new LRUCache<string, Promise<HookAnswer>>({ max: limits.hookReplaysMax });
+  const answers = new LRUCache<string, Promise<HookAnswer>>(atMost(limits.hookReplaysMax));
   const full = limits.hookPerSecondMax * burstSeconds;
   let left = full;
   let at: Millis | null = null;

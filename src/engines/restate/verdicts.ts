@@ -6,6 +6,7 @@
 import { LRUCache } from "lru-cache";
 import type { RuntimeListener } from "../../actors/protocol/runtime-events.ts";
 import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
+import { atMost } from "../../domain/limits.ts";
 import { engineLimits } from "../../domain/ports/engine/engine-limits.ts";
 import type { Clock } from "../../domain/ports/index.ts";
 import { pauseFor } from "../../domain/ports/pause.ts";
@@ -24,7 +25,7 @@ export interface Verdicts {
 const knownMax = 10_000;
 
 export function createVerdicts(clock: Clock, call: IngressCall): Verdicts {
-  const known = new LRUCache<string, Verdict>({ max: knownMax });
+  const known = new LRUCache<string, Verdict>(atMost(knownMax));
   /** Ends the pauses of those who wait for a verdict. */
   const waiting = new Map<string, Set<() => void>>();
   const nameOf = (key: string, messageId: string) => JSON.stringify([key, messageId]);

@@ -5,6 +5,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
+import { atMost } from "../../../domain/limits.ts";
 import {
   type AgentDriver,
   type AgentEvent,
@@ -40,7 +41,7 @@ export function createScriptedDriver(source?: ScriptSource): AgentDriver<Scripte
     configSchema: configSchema as z.ZodType<ScriptedConfig>,
     open({ agentId, config, sleep }) {
       const own = [...config.runs];
-      const assigned = new LRUCache<string, ScriptedRun>({ max: rememberedTurnsMax });
+      const assigned = new LRUCache<string, ScriptedRun>(atMost(rememberedTurnsMax));
       const runFor = ({ turnId, sessionKey }: AgentTurn): ScriptedRun => {
         const before = assigned.get(turnId);
         if (before !== undefined) return before;

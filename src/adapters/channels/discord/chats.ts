@@ -6,7 +6,7 @@
  * longest unused is forgotten and asked for again.
  */
 import { LRUCache } from "lru-cache";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Inbound, Route } from "../../../domain/message.ts";
 import type { DiscordClient } from "./client.ts";
 import { isRejected } from "./errors.ts";
@@ -41,10 +41,10 @@ const guildsMax = 10_000;
 export class DiscordChats {
   self: DiscordSelf = { id: "", username: "", name: "" };
   /** Nonces of what this account has sent: it comes back as a message. */
-  readonly sent = new LRUCache<string, true>({ max: limits.unfinishedSendsMax });
-  readonly #channels = new LRUCache<string, WireChannel>({ max: limits.discordNamesMax });
-  readonly #people = new LRUCache<string, WireUser>({ max: limits.discordNamesMax });
-  readonly #guilds = new LRUCache<string, Guild>({ max: guildsMax });
+  readonly sent = new LRUCache<string, true>(atMost(limits.unfinishedSendsMax));
+  readonly #channels = new LRUCache<string, WireChannel>(atMost(limits.discordNamesMax));
+  readonly #people = new LRUCache<string, WireUser>(atMost(limits.discordNamesMax));
+  readonly #guilds = new LRUCache<string, Guild>(atMost(guildsMax));
 
   setGuild({ id, name, member_count, channels, threads, roles }: WireGuild): void {
     const known = new Map(roles.map((role) => [role.id, role]));

@@ -9,7 +9,7 @@
 import type { RawFile } from "discord.js";
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 import type {
   ChannelContext,
@@ -45,7 +45,7 @@ export function createDiscordOutbound(
   chats: DiscordChats,
 ): ChannelOutbound {
   /** Request id to the ids of delivered messages, for incomplete sends. */
-  const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
+  const unfinished = new LRUCache<string, string[]>(atMost(limits.unfinishedSendsMax));
   const once = createRepeats({ clock, platform: "Discord", msMax: nonceMsMax });
 
   const create = async (route: Route, message: Message, nonce: string, signal: AbortSignal) => {

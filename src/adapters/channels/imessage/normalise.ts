@@ -6,7 +6,7 @@
  * names its message by guid; whose that is, is known where it was heard.
  */
 import { LRUCache } from "lru-cache";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Inbound } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
 import type { AppleRow } from "./backend.ts";
@@ -22,7 +22,7 @@ interface Heard {
 
 /** Messages that were heard or sent, by guid. */
 export type HeardMessages = LRUCache<string, Heard>;
-export const createHeard = (): HeardMessages => new LRUCache({ max: limits.sentTopicsMax });
+export const createHeard = (): HeardMessages => new LRUCache(atMost(limits.sentTopicsMax));
 
 export interface Receiver {
   readonly account: string;

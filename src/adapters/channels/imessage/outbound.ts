@@ -7,7 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 import type { ChannelOutbound, SendReceipt, SendRequest } from "../../../domain/ports/index.ts";
 import { renderMarkdown } from "../shared/markdown.ts";
@@ -31,10 +31,10 @@ export function createImessageOutbound(
   heard: HeardMessages,
 ): ChannelOutbound {
   /** Request id to the ids of delivered parts, for incomplete sends. */
-  const unfinished = new LRUCache<string, (string | null)[]>({ max: limits.unfinishedSendsMax });
-  const edits = new LRUCache<string, { readonly count: number; readonly last: string }>({
-    max: limits.unfinishedSendsMax,
-  });
+  const unfinished = new LRUCache<string, (string | null)[]>(atMost(limits.unfinishedSendsMax));
+  const edits = new LRUCache<string, { readonly count: number; readonly last: string }>(
+    atMost(limits.unfinishedSendsMax),
+  );
 
   const sendParts = async (
     { id, route, signal }: Pick<SendRequest, "id" | "route" | "signal">,

@@ -6,7 +6,7 @@
  * who wrote directly: these are part of the account's cursor (`progress.ts`).
  */
 import { LRUCache } from "lru-cache";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { Fold } from "./names.ts";
 import { type IrcLine, sourceOf } from "./wire.ts";
@@ -30,7 +30,7 @@ export class IrcChats {
   readonly #rooms = new Map<string, Map<string, Member>>();
   /** Nicks of people who wrote directly, by their id. */
   readonly nicks = new LRUCache<string, string>({ max: limits.ircNicksMax });
-  readonly heard = new LRUCache<string, Heard>({ max: limits.sentTopicsMax });
+  readonly heard = new LRUCache<string, Heard>(atMost(limits.sentTopicsMax));
 
   /** Rooms that we should be in and are not, by folded name: until when they were heard. */
   readonly unheard = new Map<string, Millis>();

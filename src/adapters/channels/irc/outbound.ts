@@ -7,7 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelOutbound, SendRequest } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
@@ -33,7 +33,7 @@ export function createIrcOutbound(
   context: Context,
   chats: IrcChats,
 ): ChannelOutbound {
-  const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
+  const unfinished = new LRUCache<string, string[]>(atMost(limits.unfinishedSendsMax));
   const pace = createPace(context);
   let sent = 0;
 

@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 import type {
   ChannelContext,
@@ -51,8 +51,8 @@ export function createMatrixOutbound(parts: Parts): ChannelOutbound {
   const { client, context, rooms } = parts;
   const put = createPut(parts);
   /** Request id to the ids of delivered messages, for incomplete sends. */
-  const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
-  const ownReactions = new LRUCache<string, string>({ max: limits.matrixEventsMax });
+  const unfinished = new LRUCache<string, string[]>(atMost(limits.unfinishedSendsMax));
+  const ownReactions = new LRUCache<string, string>(atMost(limits.matrixEventsMax));
   const msgtype = context.config.sendAs === "notice" ? "m.notice" : "m.text";
 
   /** Sends the messages that have not arrived yet. */

@@ -6,7 +6,7 @@
  * say so. Read from the state that a sync brings; in memory, and complete after the first sync of a run.
  */
 import { LRUCache } from "lru-cache";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { AuthorId, ChatKind, Inbound } from "../../../domain/message.ts";
 import {
   aliasSchema,
@@ -52,10 +52,10 @@ const upgradesMax = 20;
 export class MatrixRooms {
   /** Our user id; empty before the first login. */
   self = "";
-  readonly #rooms = new LRUCache<string, Room>({ max: limits.matrixRoomsMax });
-  readonly #names = new LRUCache<string, string>({ max: limits.matrixNamesMax });
-  readonly #heard = new LRUCache<string, Heard>({ max: limits.matrixEventsMax });
-  readonly #reactions = new LRUCache<string, HeardReaction>({ max: limits.matrixEventsMax });
+  readonly #rooms = new LRUCache<string, Room>(atMost(limits.matrixRoomsMax));
+  readonly #names = new LRUCache<string, string>(atMost(limits.matrixNamesMax));
+  readonly #heard = new LRUCache<string, Heard>(atMost(limits.matrixEventsMax));
+  readonly #reactions = new LRUCache<string, HeardReaction>(atMost(limits.matrixEventsMax));
   #directs: ReadonlyMap<string, string> = new Map();
 
   /** Takes what a state event says. */

@@ -7,7 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Clock } from "../../../domain/ports/index.ts";
 import { UnsentError } from "./unsent.ts";
 
@@ -25,7 +25,7 @@ export interface RepeatOptions {
  */
 export function createRepeats({ clock, platform, msMax }: RepeatOptions) {
   /** Key to the time of the first try that may have arrived. */
-  const unanswered = new LRUCache<string, number>({ max: limits.unfinishedSendsMax });
+  const unanswered = new LRUCache<string, number>(atMost(limits.unfinishedSendsMax));
   return async <Answer>(key: string, send: () => Promise<Answer>): Promise<Answer> => {
     const began = clock.monotonic();
     const first = unanswered.get(key);

@@ -3,17 +3,17 @@
  * each edit is a message of its own, with a time of its own, that names the one before or the first.
  */
 import { LRUCache } from "lru-cache";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import { type Address, personId, SignalSelf } from "./ids.ts";
 
 export class SignalNames {
   readonly self: SignalSelf;
-  readonly #people = new LRUCache<string, string>({ max: limits.slackNamesMax });
-  readonly #groups = new LRUCache<string, string>({ max: limits.slackNamesMax });
-  readonly #texts = new LRUCache<string, string>({ max: limits.sentTopicsMax });
+  readonly #people = new LRUCache<string, string>(atMost(limits.slackNamesMax));
+  readonly #groups = new LRUCache<string, string>(atMost(limits.slackNamesMax));
+  readonly #texts = new LRUCache<string, string>(atMost(limits.sentTopicsMax));
   /** Id of an edit to the id of the message as it was first sent, and the other way round. */
-  readonly #first = new LRUCache<string, string>({ max: limits.sentTopicsMax });
-  readonly #newest = new LRUCache<string, string>({ max: limits.sentTopicsMax });
+  readonly #first = new LRUCache<string, string>(atMost(limits.sentTopicsMax));
+  readonly #newest = new LRUCache<string, string>(atMost(limits.sentTopicsMax));
 
   constructor(account: string, name: string | undefined) {
     this.self = new SignalSelf(account);

@@ -6,7 +6,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 import type {
   ChannelContext,
@@ -34,11 +34,11 @@ export function createSignalOutbound(
   names: SignalNames,
 ): ChannelOutbound {
   /** Request id to the ids of delivered parts, for incomplete sends. */
-  const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
+  const unfinished = new LRUCache<string, string[]>(atMost(limits.unfinishedSendsMax));
   /** How often a message was edited, and what it says now. */
-  const edits = new LRUCache<string, { readonly count: number; readonly last: string }>({
-    max: limits.unfinishedSendsMax,
-  });
+  const edits = new LRUCache<string, { readonly count: number; readonly last: string }>(
+    atMost(limits.unfinishedSendsMax),
+  );
 
   /** Sends one message, or an edit of one, which may be repeated; resolves to its id. */
   const post = async (

@@ -8,7 +8,7 @@
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
 import type { SlackClient } from "./client.ts";
 import type { SlackAccountConfig } from "./config.ts";
@@ -43,14 +43,14 @@ export type Known = z.infer<typeof knownSchema>;
 export class SlackDirectory {
   readonly #client: SlackClient;
   readonly #log: ChannelContext<SlackAccountConfig>["log"];
-  readonly #people = new LRUCache<string, Promise<Person | null>>({ max: limits.slackNamesMax });
-  readonly #chats = new LRUCache<string, Promise<string | null>>({ max: limits.slackNamesMax });
-  readonly #peopleNow = new LRUCache<string, Person>({ max: limits.slackNamesMax });
-  readonly #titles = new LRUCache<string, string>({ max: limits.slackNamesMax });
+  readonly #people = new LRUCache<string, Promise<Person | null>>(atMost(limits.slackNamesMax));
+  readonly #chats = new LRUCache<string, Promise<string | null>>(atMost(limits.slackNamesMax));
+  readonly #peopleNow = new LRUCache<string, Person>(atMost(limits.slackNamesMax));
+  readonly #titles = new LRUCache<string, string>(atMost(limits.slackNamesMax));
   /** `chat ts` of messages in threads to the thread. */
-  readonly #threadOf = new LRUCache<string, string>({ max: limits.sentTopicsMax });
+  readonly #threadOf = new LRUCache<string, string>(atMost(limits.sentTopicsMax));
   /** `chat ts` of what this account has sent. */
-  readonly #sent = new LRUCache<string, true>({ max: limits.sentTopicsMax });
+  readonly #sent = new LRUCache<string, true>(atMost(limits.sentTopicsMax));
   readonly #sending = new Map<string, Set<Promise<unknown>>>();
   /** `chat thread`, the newest last. */
   #active = new Map<string, readonly [chat: string, thread: string]>();

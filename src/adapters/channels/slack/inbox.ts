@@ -7,7 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import { type Millis, momentMax } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent, Clock } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
@@ -62,7 +62,7 @@ export class SlackInbox {
   readonly #chains = new Map<string, Promise<unknown>>();
   readonly #arrivals = new Map<symbol, Millis>();
   /** Messages that have been delivered, and how they came. */
-  readonly #seen = new LRUCache<string, "said" | "read">({ max: limits.sentTopicsMax });
+  readonly #seen = new LRUCache<string, "said" | "read">(atMost(limits.sentTopicsMax));
   /** Since when nothing is known; null: everything has been heard. */
   unheardSince: Millis | null = null;
   /** Until when everything was heard; null: up to now. */

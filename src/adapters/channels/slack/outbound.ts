@@ -8,7 +8,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Millis, Route } from "../../../domain/message.ts";
 import type {
   ChannelContext,
@@ -44,7 +44,7 @@ export function createSlackOutbound(
   directory: SlackDirectory,
 ): ChannelOutbound {
   /** Request id to the ids of delivered parts, for incomplete sends. */
-  const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
+  const unfinished = new LRUCache<string, string[]>(atMost(limits.unfinishedSendsMax));
 
   const target = ({ chat, thread }: Route, replyTo?: string): Place => {
     const channel = directory.currentId(chat.id);

@@ -17,7 +17,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 
 /** A call was refused because the group has a new id. Nothing was done. */
@@ -55,8 +55,8 @@ export const businessIn = ({ thread }: Pick<Route, "thread">): string | null =>
 
 export class TelegramChats {
   readonly #onMigrated: (old: number, now: number) => void;
-  readonly #topics = new LRUCache<string, number>({ max: limits.sentTopicsMax });
-  readonly #topicNames = new LRUCache<string, string>({ max: limits.sentTopicsMax });
+  readonly #topics = new LRUCache<string, number>(atMost(limits.sentTopicsMax));
+  readonly #topicNames = new LRUCache<string, string>(atMost(limits.sentTopicsMax));
   /** By the id of the connection. */
   readonly business = new LRUCache<string, BusinessAccess>({ max: limits.businessAccountsMax });
   /** New id to old id, of groups whose migration was reported by an update. */

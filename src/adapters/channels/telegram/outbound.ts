@@ -7,7 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 import type {
   ChannelOutbound,
@@ -33,7 +33,7 @@ export function createTelegramOutbound(
   chats: TelegramChats,
 ): ChannelOutbound {
   /** Request id to the platform ids of delivered parts, for incomplete sends. */
-  const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
+  const unfinished = new LRUCache<string, string[]>(atMost(limits.unfinishedSendsMax));
 
   /** Sends the parts that have not arrived yet. */
   const sendParts = async (request: SendRequest, parts: readonly Rendered[], reply: Reply) => {

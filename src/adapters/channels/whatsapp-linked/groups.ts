@@ -5,7 +5,7 @@
  */
 import type { BinaryNode, GroupMetadata } from "baileys";
 import { LRUCache } from "lru-cache";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { LinkedPeople } from "./people.ts";
 
 /** Changes are reported; this is for those that were missed. */
@@ -15,7 +15,7 @@ export type AskGroup = (groupId: string) => Promise<GroupMetadata>;
 
 export class LinkedGroups {
   readonly #known = new LRUCache<string, GroupMetadata>({
-    max: limits.linkedGroupsMax,
+    ...atMost(limits.linkedGroupsMax),
     ttl: keptMs,
   });
   readonly #people: LinkedPeople;

@@ -16,7 +16,7 @@ import type {
   SocketConfig,
 } from "baileys";
 import { LRUCache } from "lru-cache";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Baileys } from "./library.ts";
 import { base64, inboxType, type LinkedStore } from "./store.ts";
 
@@ -39,7 +39,7 @@ const outside = AsyncLocalStorage.snapshot();
 
 /** The library's own signal repository, with an inbox. */
 export function inboxed(baileys: Baileys, store: LinkedStore, hooks: Hooks): Inboxed {
-  const stanzas = new LRUCache<string, BinaryNode>({ max: limits.linkedReceivedMax });
+  const stanzas = new LRUCache<string, BinaryNode>(atMost(limits.linkedReceivedMax));
   const make: MakeRepository = (auth, logger, toLid) => {
     const own = baileys.DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, logger, toLid);
     // The library gives it what has transactions (Socket/socket.js).

@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import type { BinaryNode, proto } from "baileys";
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 import type {
   ChannelContext,
@@ -49,10 +49,10 @@ export function createLinkedOutbound(
   const { clock } = context;
   const once = createRepeats({ clock, platform: "WhatsApp", msMax: repeatMsMax });
   /** Request id to the ids of messages that were taken, for incomplete sends. */
-  const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
+  const unfinished = new LRUCache<string, string[]>(atMost(limits.unfinishedSendsMax));
 
   /** Uploaded files by request id, for sends that are repeated. */
-  const files = new LRUCache<string, Message>({ max: limits.unfinishedSendsMax });
+  const files = new LRUCache<string, Message>(atMost(limits.unfinishedSendsMax));
 
   const liveNow = (): Live => {
     if (link.live !== null) return link.live;

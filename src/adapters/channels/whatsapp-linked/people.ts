@@ -6,7 +6,7 @@
  * person was first heard of, and else by the lid for good.
  */
 import { LRUCache } from "lru-cache";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import { jidOf, lidServer, numberServer } from "./jid.ts";
 import type { Heard, LinkedStore } from "./store.ts";
 
@@ -14,10 +14,10 @@ export class LinkedPeople {
   /** The digits of the account's own number, and its lid. */
   self = "";
   selfLid = "";
-  readonly #heard = new LRUCache<string, Heard>({ max: limits.linkedRecentMax });
+  readonly #heard = new LRUCache<string, Heard>(atMost(limits.linkedRecentMax));
   /** The reaction of a person to a message: taking it back does not say which. */
-  readonly reactions = new LRUCache<string, readonly string[]>({ max: limits.linkedHeardMax });
-  readonly #numbers = new LRUCache<string, string>({ max: limits.linkedHeardMax });
+  readonly reactions = new LRUCache<string, readonly string[]>(atMost(limits.linkedHeardMax));
+  readonly #numbers = new LRUCache<string, string>(atMost(limits.linkedHeardMax));
   readonly #store: LinkedStore;
 
   constructor(store: LinkedStore) {

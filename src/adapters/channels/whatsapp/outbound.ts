@@ -7,7 +7,7 @@
  */
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 import type { ChannelOutbound, MediaRequest, SendReceipt } from "../../../domain/ports/index.ts";
 import { partsOf } from "../shared/whatsapp-marks.ts";
@@ -34,8 +34,8 @@ export function createWhatsAppOutbound(
   people: WhatsAppPeople,
 ): ChannelOutbound {
   /** Request id to the ids of delivered parts, for incomplete sends. */
-  const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
-  const uploaded = new LRUCache<string, string>({ max: limits.unfinishedSendsMax });
+  const unfinished = new LRUCache<string, string[]>(atMost(limits.unfinishedSendsMax));
+  const uploaded = new LRUCache<string, string>(atMost(limits.unfinishedSendsMax));
 
   const target = ({ chat }: Route): Message => {
     if (chat.kind !== "direct") return { recipient_type: "group", to: chat.id };

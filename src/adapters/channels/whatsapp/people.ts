@@ -7,7 +7,7 @@
  * comes from it later is another person's, under an id of its own. The pairs are stored with the events.
  */
 import { LRUCache } from "lru-cache";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 
 /** Marks the id of the next owner of a number. */
 const nextOwner = "/next";
@@ -18,10 +18,10 @@ export class WhatsAppPeople {
   /** The first id, by the address now. */
   readonly #first = new Map<string, string>();
   /** The newest message of each chat. */
-  readonly heard = new LRUCache<string, string>({ max: limits.lastHeardMax });
+  readonly heard = new LRUCache<string, string>(atMost(limits.lastHeardMax));
 
   /** The reactions of people, by message and person: a removal does not say what it removes. */
-  readonly reactions = new LRUCache<string, string[]>({ max: limits.lastHeardMax });
+  readonly reactions = new LRUCache<string, string[]>(atMost(limits.lastHeardMax));
 
   get cursor(): string {
     return JSON.stringify({ moved: [...this.#now] });

@@ -6,7 +6,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { AuthorId } from "../../../domain/message.ts";
 import type { Who } from "./names.ts";
 import { spaces } from "./spaces.ts";
@@ -39,7 +39,7 @@ export class XmppRoom {
   ownOccupantId: string | null = null;
   isJoined = false;
   readonly occupants = new Map<string, Occupant>();
-  readonly #reals = new LRUCache<string, string>({ max: limits.xmppOccupantsMax });
+  readonly #reals = new LRUCache<string, string>(atMost(limits.xmppOccupantsMax));
 
   constructor(jid: string, nick: string) {
     this.jid = jid;
@@ -94,12 +94,12 @@ export class XmppRoom {
 export class XmppChats {
   /** By address. */
   readonly rooms = new Map<string, XmppRoom>();
-  readonly #known = new LRUCache<string, true>({ max: limits.sentTopicsMax });
-  readonly #heard = new LRUCache<string, Heard>({ max: limits.sentTopicsMax });
+  readonly #known = new LRUCache<string, true>(atMost(limits.sentTopicsMax));
+  readonly #heard = new LRUCache<string, Heard>(atMost(limits.sentTopicsMax));
   /** A sender's own id of a message to it. */
-  readonly #byWireId = new LRUCache<string, Heard>({ max: limits.sentTopicsMax });
+  readonly #byWireId = new LRUCache<string, Heard>(atMost(limits.sentTopicsMax));
   /** A person's reactions to a message. */
-  readonly reactions = new LRUCache<string, readonly string[]>({ max: limits.sentTopicsMax });
+  readonly reactions = new LRUCache<string, readonly string[]>(atMost(limits.sentTopicsMax));
 
   /** A new connection: nothing is known of rooms. */
   clear(): void {

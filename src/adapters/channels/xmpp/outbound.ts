@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto";
 import type { Element } from "@xmpp/client";
 import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Route } from "../../../domain/message.ts";
 import type {
   ChannelOutbound,
@@ -42,7 +42,7 @@ interface Target {
 }
 
 export function createXmppOutbound(link: XmppLink, chats: XmppChats): ChannelOutbound {
-  const unfinished = new LRUCache<string, string[]>({ max: limits.unfinishedSendsMax });
+  const unfinished = new LRUCache<string, string[]>(atMost(limits.unfinishedSendsMax));
 
   const sendParts = async (request: SendRequest, replyTo: string | null) => {
     const target = targetOf(link, chats, request.route);
