@@ -4,6 +4,7 @@
  */
 import fc from "fast-check";
 import { inject } from "vitest";
+import { endContexts } from "./contexts.ts";
 import { rounds } from "./rounds.ts";
 
 declare module "vitest" {
@@ -24,3 +25,6 @@ fc.configureGlobal({
 
 // Where it is set, what goes to a pipe is coloured as if it went to a terminal.
 delete process.env.CI;
+
+// Those of the files before.
+endContexts();

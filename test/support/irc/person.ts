@@ -95,6 +95,13 @@ export class IrcPerson {
     return this.#socket.readableEnded || this.#socket.destroyed;
   }
 
+  /** Leaves the server; resolves when it has let go of the name. */
+  async quit(): Promise<void> {
+    if (this.#socket.destroyed) return;
+    this.write("QUIT");
+    await once(this.#socket, "close");
+  }
+
   async close(): Promise<void> {
     if (this.#socket.destroyed) return;
     this.#socket.destroy();

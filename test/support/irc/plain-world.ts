@@ -1,20 +1,24 @@
 /**
- * An ngircd of its own as the channel contract sees it: no ids, no history, no echo, no services. The
- * only ids of messages are those that our side gives them.
+ * An ngircd as the channel contract sees it: no ids, no history, no echo, no services. The only ids of messages
+ * are those that our side gives them. One server serves a world after the other: a room is gone when its last
+ * member is.
  */
 import type { ChannelWorld, SpokenMessage } from "../../../src/testing/channel-world.ts";
 import type { OpenedChannel } from "../../../src/testing/open-channel.ts";
 import { startTcpProxy } from "../servers/tcp-proxy.ts";
 import { saidBy } from "./irc-rig.ts";
-import { startNgircd } from "./ircd.ts";
+import { type Ircd, startNgircd } from "./ircd.ts";
 import { IrcPerson } from "./person.ts";
 
-const room = "#room";
-const nick = "scout";
+let count = 0;
 const serverPassword = "canary-server-password";
 
-export async function plainWorld(): Promise<ChannelWorld> {
-  const server = await startNgircd(serverPassword);
+export const startPlain = (): Promise<Ircd> => startNgircd(serverPassword);
+
+export async function plainWorld(server: Ircd): Promise<ChannelWorld> {
+  count += 1;
+  const [room, nick] = [`#room${count}`, `scout${count}`];
+  let revoked: Promise<void> | null = null;
   const proxy = await startTcpProxy(server);
   const connect = async (name: string) => {
     const person = await IrcPerson.connect(server.port, name, serverPassword);
@@ -106,11 +110,15 @@ export async function plainWorld(): Promise<ChannelWorld> {
       );
       proxy.toClient.inject(`${"x".repeat(100_000)}\r\n`);
     },
-    revoke: () => void server.restart("another-password"),
+    revoke() {
+      revoked = server.restart("another-password");
+    },
     async close() {
-      for (const person of [ann, bob]) await person.close();
+      for (const person of [ann, bob]) await person.quit();
       await proxy.close();
-      await server.stop();
+      if (revoked === null) return;
+      await revoked;
+      await server.restart(serverPassword);
     },
   };
 }

@@ -1,10 +1,11 @@
 /** The server as the channel contract sees it: Ann and Bob in a group with an account that a device is linked to. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as baileys from "baileys";
 import { type BinaryNode, Curve, getNextPreKeysNode, initAuthCreds, proto } from "baileys";
 import { LinkedStore } from "../../../src/adapters/channels/whatsapp-linked/store.ts";
+import { loadDriver } from "../../../src/adapters/stores/sqlite-driver.ts";
 import type { ChannelWorld, SpokenMessage } from "../../../src/testing/channel-world.ts";
 import type { Device } from "./device.ts";
 import { node } from "./nodes.ts";
@@ -13,6 +14,7 @@ import type { Group } from "./queries.ts";
 import { WebServer } from "./web-server.ts";
 
 const preKeyCount = 30;
+const storeFile = "linked-device.sqlite";
 
 /**
  * A server, and a device of its owner's with the keys in a folder, as if linked yesterday.
@@ -38,13 +40,33 @@ export const configOf = (server: WebServer) => ({
   mediaUrl: server.mediaUrl,
 });
 
+/** What a device of the owner's has after it was linked. */
+interface Linked {
+  /** Its store, as a file. */
+  readonly store: Uint8Array;
+  /** What it has uploaded of its keys. */
+  readonly upload: BinaryNode;
+  readonly secrets: readonly string[];
+}
+
+/** Made once in a process: thirty keys and two signatures. */
+let linked: Promise<Linked> | null = null;
+
 /** Gives a device its keys, and the account's signature. */
-async function seed(folder: string, server: WebServer, device: Device): Promise<string[]> {
-  const { owner } = server;
+async function seed(folder: string, { owner }: WebServer, device: Device): Promise<string[]> {
+  linked ??= link(owner, device);
+  const { store, upload, secrets } = await linked;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(join(folder, storeFile), store, { mode: 0o600 });
+  device.upload(upload);
+  return [...secrets];
+}
+
+async function link(owner: Person, device: Device): Promise<Linked> {
+  const folder = await mkdtemp(join(tmpdir(), "earshot-linking-"));
   const store = new LinkedStore(folder, baileys);
   const creds = initAuthCreds();
   const keys = await getNextPreKeysNode({ creds, keys: store.keys }, preKeyCount);
-  device.upload(keys.node);
   const own = owner.creds.signedIdentityKey;
   const details = proto.ADVDeviceIdentity.encode({ rawId: 1, keyIndex: 1 }).finish();
   const signed = Buffer.concat([Buffer.from([6, 0]), details, creds.signedIdentityKey.public]);
@@ -61,11 +83,20 @@ async function seed(folder: string, server: WebServer, device: Device): Promise<
   });
   store.saveCreds(creds);
   store.close();
-  return [
+  const file = join(folder, storeFile);
+  const { DatabaseSync } = loadDriver();
+  const database = new DatabaseSync(file);
+  // A connection whose statements are still in memory leaves its log when it is closed.
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+  const content = await readFile(file);
+  await rm(folder, { recursive: true });
+  const secrets = [
     creds.advSecretKey,
     Buffer.from(creds.noiseKey.private).toString("base64"),
     Buffer.from(creds.signedIdentityKey.private).toString("base64"),
   ];
+  return { store: content, upload: keys.node, secrets };
 }
 
 export interface Saying {

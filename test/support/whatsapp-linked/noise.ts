@@ -7,22 +7,16 @@
  * messages of the handshake and the certificate are those of the library's WAProto.proto
  * (HandshakeMessage, CertChain); its key pairs and ciphers are used, its handshake is the other side.
  */
-import {
-  aesDecryptGCM,
-  aesEncryptGCM,
-  Curve,
-  hkdf,
-  type KeyPair,
-  proto,
-  sha256,
-  WA_CERT_DETAILS,
-} from "baileys";
+import { aesDecryptGCM, aesEncryptGCM, Curve, hkdf, proto, sha256, WA_CERT_DETAILS } from "baileys";
 
 const mode = Buffer.from("Noise_XX_25519_AESGCM_SHA256\0\0\0\0");
 const prologue = Buffer.from([87, 65, 6, 3]);
 
 const root = Curve.generateKeyPair();
 const intermediate = Curve.generateKeyPair();
+/** The static key of these servers: two signatures for each connection would be most of the handshake. */
+const station = Curve.generateKeyPair();
+let certificate: Uint8Array | null = null;
 
 /** Clients of this process take the certificates of these servers, and no others. */
 export function trustTestServers(): void {
@@ -86,7 +80,6 @@ class Handshake {
 
 /** One client's bytes, in and out. */
 export class NoiseServer {
-  readonly #static: KeyPair;
   readonly #own = Curve.generateKeyPair();
   readonly #shake = new Handshake();
   #bytes = Buffer.alloc(0);
@@ -94,10 +87,6 @@ export class NoiseServer {
   #keys: readonly [Uint8Array, Uint8Array] | null = null;
   #read = 0;
   #written = 0;
-
-  constructor(staticKey: KeyPair) {
-    this.#static = staticKey;
-  }
 
   /** Whole frames of what arrived: those of the handshake as they are, later ones decrypted. */
   frames(data: Buffer): Uint8Array[] {
@@ -132,9 +121,10 @@ export class NoiseServer {
     shake.mix(ephemeral);
     shake.mix(this.#own.public);
     shake.mixKey(Curve.sharedKey(this.#own.private, ephemeral));
-    const staticKey = shake.encrypt(this.#static.public);
-    shake.mixKey(Curve.sharedKey(this.#static.private, ephemeral));
-    const payload = shake.encrypt(certificateOf(this.#static.public));
+    const staticKey = shake.encrypt(station.public);
+    shake.mixKey(Curve.sharedKey(station.private, ephemeral));
+    certificate ??= certificateOf(station.public);
+    const payload = shake.encrypt(certificate);
     return proto.HandshakeMessage.encode({
       serverHello: { ephemeral: this.#own.public, static: staticKey, payload },
     }).finish();

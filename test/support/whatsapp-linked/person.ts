@@ -6,6 +6,7 @@
  * implementation is the library's.
  */
 import {
+  type AuthenticationCreds,
   addTransactionCapability,
   DEFAULT_CONNECTION_CONFIG,
   encodeWAMessage,
@@ -49,25 +50,38 @@ function memory(): SignalKeyStore {
   };
 }
 
+/** By number: a phone keeps its keys, and making and signing them takes 10 ms. */
+const known = new Map<string, AuthenticationCreds>();
+
+function credsOf(number: string): AuthenticationCreds {
+  const creds = known.get(number) ?? initAuthCreds();
+  known.set(number, creds);
+  return creds;
+}
+
 const transactions = { maxCommitRetries: 1, delayBetweenTriesMs: 1 };
 
 export class Person {
   readonly number: string;
   readonly lid: string;
   readonly name: string;
-  readonly creds = initAuthCreds();
-  readonly #keys = addTransactionCapability(memory(), silent, transactions);
-  readonly #signal = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(
-    { creds: this.creds, keys: this.#keys },
-    silent,
-    async () => undefined,
-  );
+  readonly creds: AuthenticationCreds;
+  readonly #signal: ReturnType<typeof DEFAULT_CONNECTION_CONFIG.makeSignalRepository>;
   readonly #groups = new Set<string>();
 
   constructor(number: string, lid: string, name: string) {
     this.number = number;
     this.lid = lid;
     this.name = name;
+    this.creds = credsOf(number);
+    this.#signal = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(
+      {
+        creds: this.creds,
+        keys: addTransactionCapability(memory(), silent, transactions),
+      },
+      silent,
+      async () => undefined,
+    );
   }
 
   get jid(): string {

@@ -9,7 +9,7 @@
  */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type BinaryNode, Curve, decodeBinaryNode, encodeBinaryNode, type proto } from "baileys";
+import { type BinaryNode, decodeBinaryNode, encodeBinaryNode, type proto } from "baileys";
 import { type WebSocket, WebSocketServer } from "ws";
 import { Device, type Line } from "./device.ts";
 import { FileHost } from "./file-host.ts";
@@ -43,7 +43,6 @@ export class WebServer implements Directory {
   readonly sendFaults: SendFault[] = [];
   /** The code with which logins are refused. */
   refuses: number | null = null;
-  readonly #key = Curve.generateKeyPair();
   readonly #sockets = new Set<WebSocket>();
   readonly #watching = new Set<() => void>();
   readonly #codes = new Map<string, CodePairing>();
@@ -159,7 +158,7 @@ export class WebServer implements Directory {
 
   #accept(socket: WebSocket): void {
     this.#sockets.add(socket);
-    const noise = new NoiseServer(this.#key);
+    const noise = new NoiseServer();
     const line = {
       send: (stanza: BinaryNode) => socket.send(noise.framed(encodeBinaryNode(stanza))),
       cut: () => socket.close(),

@@ -13,7 +13,7 @@ import {
   registerAccount,
 } from "../../../support/irc/irc-rig.ts";
 import { type Ircd, missingPackages, startInspircd } from "../../../support/irc/ircd.ts";
-import { plainWorld } from "../../../support/irc/plain-world.ts";
+import { plainWorld, startPlain } from "../../../support/irc/plain-world.ts";
 
 /** A line has 512 bytes (RFC 2812, section 2.3), with the name, user and host that the server puts before it. */
 const longest = 430;
@@ -45,11 +45,17 @@ describe.skipIf(missing !== "")(`IRC (apt-get install ${missing || "done"})`, ()
 const plain = missingPackages("ngircd");
 
 describe.skipIf(plain !== "")(`IRC without IRCv3 (apt-get install ${plain || "done"})`, () => {
+  let server: Ircd;
+  beforeAll(async () => {
+    server = await startPlain();
+  });
+  afterAll(() => server.stop());
+
   channelContract({
     name: "irc on ngircd",
     definition: ircChannel as ChannelDefinition,
     longest,
-    world: plainWorld,
+    world: () => plainWorld(server),
     can: ["split", "refuseNext", "loseAnswer", "garbage", "revoke"],
   });
 });
