@@ -20,7 +20,7 @@ type StorePoint = Parameters<NonNullable<SqliteOptions["onPoint"]>>[0];
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const randomKills = rounds(1, 40);
 /** Redeliveries in a fifth of a storm. */
-const stormSize = rounds(500, 2_000);
+const stormSize = rounds(200, 2_000);
 /** Whether each number of worker hosts meets every claim, and is killed at every named point alone, twice. */
 const isEach = rounds(0, 1) > 0;
 /** The longest wait for a lock or a lease is 10 s: that for the state directory. */

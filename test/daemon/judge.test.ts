@@ -12,7 +12,7 @@ import { rounds } from "../support/rounds.ts";
 import { startJudgeServer } from "../support/servers/judge.ts";
 import { type ModelServer, startModelServer } from "../support/servers/openai.ts";
 
-const patience = { timeout: 120_000, interval: 20 };
+const patience = { timeout: 120_000, interval: 50 };
 const keyOf = (room: string) => `agent:main:webhook:group:${room}`;
 const key = keyOf("kitchen");
 
@@ -129,11 +129,12 @@ async function leavesObserved(cases: readonly (readonly [string, object])[]): Pr
     const { [result]: before = 0 } = await room.results();
     await room.enter(chat.id);
     expect(await room.say(id, lineOf(index), { chat }), what).toBe("observe judge");
+    const judgement = async () => (await room.why(id)).judgement;
+    await expect.poll(judgement, { ...patience, message: what }).toMatchObject({ engaged: false });
+    // After it, as each look at the metrics costs as much as all of the question.
     await expect.poll(room.results, { ...patience, message: what }).toMatchObject({
       [result]: before + 1,
     });
-    const judgement = async () => (await room.why(id)).judgement;
-    await expect.poll(judgement, { ...patience, message: what }).toMatchObject({ engaged: false });
   }
   expect(await room.sent()).toEqual([]);
 }

@@ -103,11 +103,14 @@ describe("on a terminal", () => {
     for (let tries = 0; tries < 1_200; tries += 1) {
       screen = tmux("capture-pane", "-p", "-t", "init");
       if (screen.includes(question)) break;
-      await new Promise((go) => setTimeout(go, 50));
+      // Each look is a process.
+      await new Promise((go) => setTimeout(go, 150));
     }
     expect(screen).toContain(question);
-    if (keys !== "") tmux("send-keys", "-t", "init", "-l", "--", keys);
-    if (enter) tmux("send-keys", "-t", "init", "Enter");
+    const typed = keys === "" ? [] : [["send-keys", "-t", "init", "-l", "--", keys]];
+    const entered = enter ? [["send-keys", "-t", "init", "Enter"]] : [];
+    const [first = [], ...next] = [...typed, ...entered];
+    if (first.length > 0) tmux(...first, ...next.flatMap((command) => [";", ...command]));
   }
 
   test.skipIf(!hasTmux)(
@@ -168,7 +171,7 @@ describe("on a terminal", () => {
         await answer("Which model?", "jj");
         await answer("What is it for?", "You count.");
         await answer("Base URL?", "", false);
-        for (let count = 0; count < 40; count += 1) tmux("send-keys", "-t", "init", "BSpace");
+        tmux("send-keys", "-t", "init", "-N", "40", "BSpace");
         await answer("Base URL?", model.baseUrl);
         await answer("API key? (optional)", "sk-wrong");
         await answer("refuses the key (HTTP 401)", "y", false);
