@@ -30,7 +30,7 @@ describe.skipIf(!haveChromium)("the bridge to the Stately inspector", () => {
   const start = async (port = 0) => {
     const { pagesDir } = rig;
     const how = { stateDir, port, pagesDir, inspectorUrl: inspector.url } as const;
-    const started = await startDaemon({ ...how, workers: 1, logLevel: "fatal", env: {} });
+    const started = await startDaemon({ ...how, workers: 0, logLevel: "fatal", env: {} });
     daemon = started;
     stop = () => started.stop({ drainMs: 0 });
   };

@@ -41,36 +41,6 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     return page;
   }
 
-  test("the printed address opens it, and without a room it says what would be here", async () => {
-    const page = await open();
-    await page.getByRole("heading", { name: "No rooms yet" }).waitFor();
-    expect(await page.title()).toBe("Rooms · earshot");
-    expect(page.url()).not.toContain("token");
-    await page.getByRole("link", { name: "Open the simulator" }).click();
-    await page.getByRole("heading", { name: "Chat", level: 1 }).waitFor();
-  });
-
-  test("rows stay under the pointer, new rooms wait, and order comes when both have left", async () => {
-    await daemon.say({ chat: group("#old"), text: "first", ...aside });
-    await daemon.say({ chat: group("#new"), text: "second", ...aside });
-    const page = await open();
-    await soon(() => titles(page)).toEqual(["#new", "#old"]);
-    await row(page, "#new").hover();
-    await daemon.say({ chat: group("#old"), text: "third", ...aside });
-    await row(page, "#old").getByText("third").waitFor();
-    await daemon.say({ chat: group("#late"), text: "fourth", ...aside });
-    const pill = page.getByRole("button", { name: "1 new room" });
-    await pill.waitFor();
-    await page.waitForTimeout(calmMs + 1_500);
-    expect(await titles(page)).toEqual(["#new", "#old"]);
-    await pill.click();
-    await soon(() => titles(page)).toEqual(["#late", "#old", "#new"]);
-    await daemon.say({ chat: group("#new"), text: "fifth", ...aside });
-    await page.mouse.move(0, 0);
-    await page.keyboard.press("Escape");
-    await soon(() => titles(page)).toEqual(["#new", "#late", "#old"]);
-  });
-
   test("find and filters narrow the list, and Enter looks among the sleepers", async () => {
     await daemon.say({
       chat: group("#asleep"),
@@ -99,35 +69,6 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     await page.keyboard.type("kit");
     await page.keyboard.press("Enter");
     await soon(() => titles(page)).toEqual(["#asleep"]);
-  });
-
-  test("the keyboard alone is enough: next, previous, open, back, another page", async () => {
-    await daemon.say({ chat: group("#one"), text: "hello", ...aside });
-    await daemon.say({ chat: group("#two"), text: "hello", ...aside });
-    const page = await open();
-    await row(page, "#one").waitFor();
-    const focused = () => page.locator(".room:focus .name").textContent();
-    await page.keyboard.press("j");
-    await soon(focused).toBe("#two");
-    await page.keyboard.press("j");
-    await soon(focused).toBe("#one");
-    await page.keyboard.press("k");
-    await soon(focused).toBe("#two");
-    await page.keyboard.press("Enter");
-    await soon(() => decodeURIComponent(new URL(page.url()).pathname)).toMatch(
-      /^\/room\/agent:main:/,
-    );
-    await page.goBack();
-    await row(page, "#one").waitFor();
-    await soon(focused).toBe("#two");
-    await page.keyboard.press("g");
-    await page.keyboard.press("h");
-    await page.getByRole("heading", { name: "Health", level: 1 }).waitFor();
-    await page.keyboard.press("g");
-    await page.keyboard.press("r");
-    await row(page, "#one").waitFor();
-    await page.keyboard.press("?");
-    await page.getByRole("dialog").waitFor();
   });
 
   test("a daemon that comes back finds the page with nothing lost or doubled", async () => {
@@ -181,6 +122,77 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
     })`);
     await soon(() => liveNodes(page)).toBeLessThan(before + 4_000);
   }, 120_000);
+});
+
+describe.skipIf(!haveChromium)("the Rooms page, from its first room", () => {
+  const rig = createPagesRig({ kept: true });
+  let daemon: LiveDaemon;
+  let page: Page;
+
+  beforeAll(async () => {
+    daemon = await rig.daemon();
+    await daemon.start();
+    page = await rig.open(daemon.address("/"));
+    await page.getByText("Live", { exact: true }).waitFor();
+  });
+
+  test("the printed address opens it, and without a room it says what would be here", async () => {
+    await page.getByRole("heading", { name: "No rooms yet" }).waitFor();
+    expect(await page.title()).toBe("Rooms · earshot");
+    expect(page.url()).not.toContain("token");
+    await page.getByRole("link", { name: "Open the simulator" }).click();
+    await page.getByRole("heading", { name: "Chat", level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: "No rooms yet" }).waitFor();
+  });
+
+  test("rows stay under the pointer, new rooms wait, and order comes when both have left", async () => {
+    await daemon.say({ chat: group("#old"), text: "first", ...aside });
+    await daemon.say({ chat: group("#new"), text: "second", ...aside });
+    await soon(() => titles(page)).toEqual(["#new", "#old"]);
+    await row(page, "#new").hover();
+    await daemon.say({ chat: group("#old"), text: "third", ...aside });
+    await row(page, "#old").getByText("third").waitFor();
+    await daemon.say({ chat: group("#late"), text: "fourth", ...aside });
+    const pill = page.getByRole("button", { name: "1 new room" });
+    await pill.waitFor();
+    await page.waitForTimeout(calmMs + 1_500);
+    expect(await titles(page)).toEqual(["#new", "#old"]);
+    await pill.click();
+    await soon(() => titles(page)).toEqual(["#late", "#old", "#new"]);
+    await daemon.say({ chat: group("#new"), text: "fifth", ...aside });
+    await page.mouse.move(0, 0);
+    await page.keyboard.press("Escape");
+    await soon(() => titles(page)).toEqual(["#new", "#late", "#old"]);
+  });
+
+  test("the keyboard alone is enough: next, previous, open, back, another page", async () => {
+    await daemon.say({ chat: group("#one"), text: "hello", ...aside });
+    await daemon.say({ chat: group("#two"), text: "hello", ...aside });
+    await row(page, "#one").waitFor();
+    const focused = () => page.locator(".room:focus .name").textContent();
+    await page.keyboard.press("j");
+    await soon(focused).toBe("#two");
+    await page.keyboard.press("j");
+    await soon(focused).toBe("#one");
+    await page.keyboard.press("k");
+    await soon(focused).toBe("#two");
+    await page.keyboard.press("Enter");
+    await soon(() => decodeURIComponent(new URL(page.url()).pathname)).toMatch(
+      /^\/room\/agent:main:/,
+    );
+    await page.goBack();
+    await row(page, "#one").waitFor();
+    await soon(focused).toBe("#two");
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    await page.getByRole("heading", { name: "Health", level: 1 }).waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("r");
+    await row(page, "#one").waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+  });
 });
 
 describe.skipIf(!haveChromium)("the Rooms page, one thing after the other", () => {

@@ -4,7 +4,7 @@
 import type { Page } from "playwright-core";
 import { beforeEach, describe, expect, test } from "vitest";
 import { group, type LiveDaemon, toScout } from "../../support/daemon/live-daemon.ts";
-import { haveChromium, type PageOptions } from "../../support/pages/chromium.ts";
+import { haveChromium } from "../../support/pages/chromium.ts";
 import { createPagesRig, soon } from "../../support/pages/pages-daemon.ts";
 import { writeUnsettledSends } from "../../support/runtime/unsettled-sends.ts";
 
@@ -16,8 +16,8 @@ describe.skipIf(!haveChromium)("the Health page", () => {
     daemon = await rig.daemon();
   });
 
-  async function open(options: PageOptions = {}): Promise<Page> {
-    const page = await rig.open(daemon.address("/health"), options);
+  async function open(): Promise<Page> {
+    const page = await rig.open(daemon.address("/health"));
     await page.getByText("Live", { exact: true }).waitFor();
     await page.locator(".health").waitFor();
     return page;
@@ -68,7 +68,7 @@ describe.skipIf(!haveChromium)("the Health page", () => {
     expect(await fact(page, "Deliveries", "In doubt")).toBe("0");
   });
 
-  test("dropping asks once, in its place, and may be taken back", async () => {
+  test("dropping asks once, in its place, and may be taken back; no width scrolls sideways", async () => {
     await leaveInDoubt("T1:0", "T1:1");
     await daemon.start();
     const page = await open();
@@ -82,6 +82,12 @@ describe.skipIf(!haveChromium)("the Health page", () => {
     await soon(() => need.count()).toBe(0);
     await page.getByText("1 thing needs you.").waitFor();
     expect(await panel(page, "Needs you").locator(".need").textContent()).toContain("text of T1:1");
+    for (const width of [390, 768, 1200, 1600]) {
+      await page.setViewportSize({ width, height: 900 });
+      const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+      expect(wide, `nothing scrolls sideways at ${width} px`).toBe(0);
+    }
+    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Health");
   });
 
   test("a dead delivery is listed until somebody has seen it", async () => {
@@ -95,18 +101,5 @@ describe.skipIf(!haveChromium)("the Health page", () => {
     await need.getByRole("button", { name: "Drop" }).click();
     await panel(page, "Needs you").getByText("Nothing needs you").waitFor();
     expect(await fact(page, "Deliveries", "Dead")).toBe("1");
-  });
-
-  test("nothing scrolls sideways at 390, 768, 1200 and 1600 px", async () => {
-    await leaveInDoubt("T1:0");
-    await daemon.start();
-    const page = await open({ width: 390 });
-    await page.locator(".need").waitFor();
-    for (const width of [390, 768, 1200, 1600]) {
-      await page.setViewportSize({ width, height: 900 });
-      const wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
-      expect(wide, `at ${width} px`).toBe(0);
-    }
-    expect(await page.getByRole("heading", { level: 1 }).textContent()).toBe("Health");
   });
 });

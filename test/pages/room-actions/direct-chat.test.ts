@@ -22,6 +22,8 @@ const runs = [
 describe.skipIf(!haveChromium)("the direct chat as a page", () => {
   const rig = createPagesRig({ kept: true });
   let daemon: LiveDaemon;
+  /** As a person has it open, from the first line to the last. */
+  let page: Page;
   beforeAll(async () => {
     daemon = await rig.daemon({
       agents: { list: [{ id: "main", name: "Scout", driver: { kind: "scripted", runs } }] },
@@ -29,9 +31,10 @@ describe.skipIf(!haveChromium)("the direct chat as a page", () => {
       turn: { idleMs: 600_000 },
     });
     await daemon.start();
+    page = await open();
   });
-  const open = async (options = {}) => {
-    const page = await rig.open(daemon.address("/chat"), options);
+  const open = async () => {
+    const page = await rig.open(daemon.address("/chat"));
     await page.getByText("Live", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Direct chat", exact: true }).click();
     return page;
@@ -46,7 +49,6 @@ describe.skipIf(!haveChromium)("the direct chat as a page", () => {
   };
 
   test("text keeps to 75 characters, code is wider, both are copied, and the choice is kept", async () => {
-    const page = await open();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await say(page, "how do I list them?");
     const bubble = page.locator(".direct .bubble.it:not(:has(.caret))").first();
@@ -74,7 +76,7 @@ describe.skipIf(!haveChromium)("the direct chat as a page", () => {
   });
 
   test("Escape stops the turn; what was partly said stays, marked, also after a reload", async () => {
-    const [page, other] = await Promise.all([open(), open()]);
+    const other = await open();
     await say(page, "mend the roof");
     await page.locator(".bubble.it", { hasText: "I begin with the roof" }).waitFor();
     await page.getByRole("button", { name: "Stop" }).waitFor();
@@ -93,7 +95,6 @@ describe.skipIf(!haveChromium)("the direct chat as a page", () => {
   });
 
   test("the button stops, too, and a divider says where a session began", async () => {
-    const page = await open();
     await say(page, "and again");
     await page.locator(".bubble.it", { hasText: "Once more I begin" }).waitFor();
     await page.getByRole("button", { name: "Stop", exact: true }).click();

@@ -26,6 +26,8 @@ const runs = [
 describe.skipIf(!haveChromium)("actions on the Room page", () => {
   const rig = createPagesRig({ kept: true });
   let daemon: LiveDaemon;
+  /** As a person has it open, from the first line to the last. */
+  let page: Page;
   const ann = { chat: group("#shed"), author: person("Ann") };
 
   beforeAll(async () => {
@@ -36,10 +38,11 @@ describe.skipIf(!haveChromium)("actions on the Room page", () => {
     });
     await daemon.start();
     await daemon.say({ ...ann, text: "It rains in.", ...aside });
+    page = await open();
   });
 
-  const open = async (options = {}) => {
-    const page = await rig.open(daemon.address(roomHref(key)), options);
+  const open = async () => {
+    const page = await rig.open(daemon.address(roomHref(key)));
     await page.locator(".msg").first().waitFor();
     return page;
   };
@@ -60,7 +63,6 @@ describe.skipIf(!haveChromium)("actions on the Room page", () => {
   };
 
   test("what cannot be done says why, in the dialog", async () => {
-    const page = await open();
     rig.forgive("409");
     await page.keyboard.press("x");
     await press(page, "New session");
@@ -78,7 +80,7 @@ describe.skipIf(!haveChromium)("actions on the Room page", () => {
   });
 
   test("Stop ends the turn; what was partly said stays, for every reader and after a reload", async () => {
-    const [page, other] = await Promise.all([open(), open()]);
+    const other = await open();
     await daemon.say({ ...ann, text: "@Scout mend it", ...toScout });
     await page.locator(".msg.writing", { hasText: "I begin with the roof" }).waitFor();
     await button(page, "Stop").click();
@@ -94,7 +96,6 @@ describe.skipIf(!haveChromium)("actions on the Room page", () => {
   });
 
   test("all by keys: activation, a text as the agent after a question, disengage, a new session", async () => {
-    const page = await open();
     await daemon.say({ ...ann, text: "@Scout and the door?", ...toScout });
     await page.locator(".msg.agent", { hasText: "The door is done." }).waitFor();
     await page.keyboard.press("x");
@@ -135,7 +136,6 @@ describe.skipIf(!haveChromium)("actions on the Room page", () => {
   });
 
   test("nothing is wrong with it in light and dark, wide and narrow", async () => {
-    const page = await open();
     for (const width of [1440, 390]) {
       await page.setViewportSize({ width, height: 900 });
       await button(page, "Actions").click();
