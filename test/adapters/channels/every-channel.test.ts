@@ -19,10 +19,12 @@ import { whatsappPlatform } from "../../support/every-channel/whatsapp.ts";
 import { linkedPlatform } from "../../support/every-channel/whatsapp-linked.ts";
 import { xmppPlatform } from "../../support/every-channel/xmpp.ts";
 import { missingPackages } from "../../support/irc/ircd.ts";
+import { rounds } from "../../support/rounds.ts";
 import { missingProsody } from "../../support/xmpp/prosody.ts";
 
 const isFull = process.env.EARSHOT_STORM === "full";
-const roomsOf = (few: number, many: number) => (isFull ? many : few);
+/** Rooms in `npm test`, in the full rounds, and in the long storm. */
+const roomsOf = (few: number, more: number, many: number) => (isFull ? many : rounds(few, more));
 
 test("every reply is in the room of its line, none is lost, none is doubled unless in doubt", async () => {
   const seed = inject("propertySeed") ?? Date.now() % 1_000_000;
@@ -30,25 +32,25 @@ test("every reply is in the room of its line, none is lost, none is doubled unle
   onTestFinished(async () => {
     for (const platform of opened) await platform.close();
   });
-  opened.push(await telegramPlatform(roomsOf(20, 250)));
-  opened.push(await slackPlatform(roomsOf(10, 150)));
-  opened.push(await discordPlatform(roomsOf(10, 150)));
-  opened.push(await whatsappPlatform(roomsOf(10, 150)));
+  opened.push(await telegramPlatform(roomsOf(8, 20, 250)));
+  opened.push(await slackPlatform(roomsOf(4, 10, 150)));
+  opened.push(await discordPlatform(roomsOf(4, 10, 150)));
+  opened.push(await whatsappPlatform(roomsOf(4, 10, 150)));
   const stateDir = newFolder();
   const keys = accountFolder(stateDir, "whatsapp-linked", "default");
-  opened.push(await linkedPlatform(roomsOf(5, 40), keys));
-  opened.push(await signalPlatform(roomsOf(10, 120)));
-  opened.push(await imessagePlatform(roomsOf(10, 50)));
-  opened.push(await matrixPlatform(roomsOf(10, 50)));
-  if (missingProsody === "") opened.push(await xmppPlatform(roomsOf(5, 40)));
-  if (missingPackages("inspircd") === "") opened.push(await ircPlatform(roomsOf(5, 40)));
+  opened.push(await linkedPlatform(roomsOf(3, 5, 40), keys));
+  opened.push(await signalPlatform(roomsOf(4, 10, 120)));
+  opened.push(await imessagePlatform(roomsOf(4, 10, 50)));
+  opened.push(await matrixPlatform(roomsOf(4, 10, 50)));
+  if (missingProsody === "") opened.push(await xmppPlatform(roomsOf(3, 5, 40)));
+  if (missingPackages("inspircd") === "") opened.push(await ircPlatform(roomsOf(3, 5, 40)));
   const report = await storm({
     stateDir,
     platforms: opened,
     workers: 1,
     seed,
-    // Each room has its line, at 30 a second.
-    forMs: isFull ? 180_000 : 3_500,
+    // And until each room has its line.
+    forMs: isFull ? 180_000 : rounds(1_500, 3_500),
     perSecond: 30,
     faultsPerSecond: isFull ? 2 : 3,
     patienceMs: isFull ? 120_000 : 60_000,

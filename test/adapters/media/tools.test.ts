@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { InboundInput } from "../../../src/domain/message.ts";
-import { inTurn } from "../../support/rounds.ts";
+import { workersInTurn } from "../../support/rounds.ts";
 import { program } from "../../support/runtime/media-service.ts";
 import { type MediaWorld, namesIn, openMediaWorld } from "../../support/runtime/media-world.ts";
 import { sampleFiles } from "../../support/servers/media.ts";
@@ -22,7 +22,7 @@ const group: Partial<InboundInput> = {
 const mention = { mentions: [{ id: "bot", isSelf: true }] };
 
 describe("tools of an agent", () => {
-  test.each(inTurn([0, 1], 0))(
+  test.each(workersInTurn(0))(
     "what was overheard can be listed, newest first, and fetched; its path is nowhere, workers %i",
     async (workers) => {
       const world = await openMediaWorld({
@@ -56,7 +56,7 @@ describe("tools of an agent", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 1))(
+  test.each(workersInTurn(1))(
     "an id of another conversation, of no row, or of no form is refused alike, workers %i",
     async (workers) => {
       const world = await openMediaWorld({
@@ -82,7 +82,7 @@ describe("tools of an agent", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 2))(
+  test.each(workersInTurn(2))(
     "a search finds what was said and answered here, newest first, and nothing of others, workers %i",
     async (workers) => {
       const world = await openMediaWorld({ workers });
@@ -109,7 +109,7 @@ describe("tools of an agent", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 3))(
+  test.each(workersInTurn(3))(
     "a file whose message was deleted is gone, and so are its words, workers %i",
     async (workers) => {
       const world = await openMediaWorld({ workers, files: { f1: Buffer.from("regretted") } });
@@ -187,7 +187,7 @@ test("a model is offered the tools, calls one, and is given the answer", async (
   await server.close();
 });
 
-test.each(inTurn([0, 1], 1))(
+test.each(workersInTurn(4))(
   "a picture that was overheard is fetched as one, with %d workers",
   async (workers) => {
     const world = await openMediaWorld({

@@ -14,7 +14,7 @@ export interface StormOptions {
   readonly platforms: readonly StormPlatform[];
   readonly workers: number;
   readonly seed: number;
-  /** How long people write and things break, ms. */
+  /** How long people write and things break, ms; longer until each room has its line. */
   readonly forMs: number;
   /** Lines a second, all platforms together. */
   readonly perSecond: number;
@@ -139,7 +139,7 @@ async function speak({
   let [said, broken] = [0, 0];
   for (;;) {
     const passed = performance.now() - from;
-    if (passed >= forMs) break;
+    if (passed >= forMs && said >= order.length) break;
     const due = Math.floor((passed * perSecond) / 1_000);
     for (; said < due; said += 1) {
       // Every room in turn first, then at random.

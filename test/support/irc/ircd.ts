@@ -215,7 +215,7 @@ async function startAtheme(
 
 const athemeConfig = (linkPort: number) => {
   const modules = [
-    ...["protocol/inspircd", "backend/opensex", "crypto/pbkdf2v2", "nickserv/main"],
+    ...["protocol/inspircd", "backend/opensex", "crypto/rawsha1", "nickserv/main"],
     ...["nickserv/identify", "nickserv/register", "nickserv/set_core", "nickserv/set_password"],
     ...["saslserv/main", "saslserv/plain"],
   ];

@@ -3,7 +3,7 @@
  * to the answer in the room; in-process and with a worker thread.
  */
 import { describe, expect, test } from "vitest";
-import { inTurn } from "../../../support/rounds.ts";
+import { workersInTurn } from "../../../support/rounds.ts";
 import { shownText } from "../../../support/slack/slack-methods.ts";
 import { openSlackRooms } from "../../../support/slack/slack-rooms.ts";
 import type { Message } from "../../../support/slack/slack-workspace.ts";
@@ -12,7 +12,7 @@ const say = (...texts: string[]) => texts.map((text) => ({ steps: [{ text }] }))
 const slowly = (text: string, waitMs: number) => ({ steps: [{ waitMs }, { text }] });
 
 describe("slack end to end", () => {
-  test.each(inTurn([0, 1], 0))(
+  test.each(workersInTurn(0))(
     "a mention is acknowledged and answered once, although Slack sends it twice, workers %i",
     async (workers) => {
       const rooms = await openSlackRooms({ workers, runs: say("**Hello** Ann") });
@@ -36,7 +36,7 @@ describe("slack end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 1))(
+  test.each(workersInTurn(1))(
     "a thread is a conversation of its own and is answered inside, workers %i",
     async (workers) => {
       const rooms = await openSlackRooms({ workers, runs: say("inside", "inside again") });
@@ -53,7 +53,7 @@ describe("slack end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 2))(
+  test.each(workersInTurn(2))(
     "an edit before the turn is what the agent reads, workers %i",
     async (workers) => {
       const rooms = await openSlackRooms({
@@ -71,7 +71,7 @@ describe("slack end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 3))(
+  test.each(workersInTurn(3))(
     "what is said and answered while Slack is away arrives afterwards, once, workers %i",
     async (workers) => {
       const rooms = await openSlackRooms({ workers, runs: [slowly("late", 700), ...say("next")] });
@@ -86,7 +86,7 @@ describe("slack end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 4))(
+  test.each(workersInTurn(4))(
     "a restart loses nothing and repeats nothing, workers %i",
     async (workers) => {
       const rooms = await openSlackRooms({ workers });
@@ -106,7 +106,7 @@ describe("slack end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 5))(
+  test.each(workersInTurn(5))(
     "a rate limit is waited out, and a lost answer is found and not sent again, workers %i",
     async (workers) => {
       const rooms = await openSlackRooms({ workers, runs: say("patience", "found") });
@@ -123,7 +123,7 @@ describe("slack end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 6))(
+  test.each(workersInTurn(6))(
     "a slash command is a command, in a direct chat a line needs no mention, workers %i",
     async (workers) => {
       const rooms = await openSlackRooms({ workers, runs: say("hello") });

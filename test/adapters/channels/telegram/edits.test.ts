@@ -3,7 +3,7 @@
  * ended: the turn that is run again reads what is there now, once.
  */
 import { type TestContext, test } from "vitest";
-import { inTurn } from "../../../support/rounds.ts";
+import { workersInTurn } from "../../../support/rounds.ts";
 import { type TelegramDaemon, telegramDaemon } from "../../../support/telegram/telegram-daemon.ts";
 
 /** Answers with what it was shown: what is new, and the lines about edits and reactions. */
@@ -37,7 +37,7 @@ async function start(workers: number, context: TestContext): Promise<TelegramDae
   return daemon;
 }
 
-test.concurrent.for(inTurn([0, 1], 1))(
+test.concurrent.for(workersInTurn(0))(
   "edits and reactions before a kill -9, workers %i",
   { timeout: 90_000 },
   async (workers, context) => {

@@ -4,7 +4,7 @@
  * thread.
  */
 import { describe, expect, test } from "vitest";
-import { inTurn } from "../../../support/rounds.ts";
+import { workersInTurn } from "../../../support/rounds.ts";
 import { sampleToken } from "../../../support/servers/telegram.ts";
 import { openTelegramRooms } from "../../../support/telegram/telegram-rooms.ts";
 
@@ -12,7 +12,7 @@ const say = (...texts: string[]) => texts.map((text) => ({ steps: [{ text }] }))
 const slowly = (text: string, waitMs: number) => ({ steps: [{ waitMs }, { text }] });
 
 describe("telegram end to end", () => {
-  test.each(inTurn([0, 1], 0))(
+  test.each(workersInTurn(0))(
     "a mention is acknowledged, typed at, and answered on that very message, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({ workers, runs: say("**Hello** Ann") });
@@ -32,7 +32,7 @@ describe("telegram end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 1))(
+  test.each(workersInTurn(1))(
     "after the answer the same person goes on without a mention, others are only heard, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({ workers, runs: say("first", "second") });
@@ -49,7 +49,7 @@ describe("telegram end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 2))(
+  test.each(workersInTurn(2))(
     "a topic is a conversation of its own and is answered inside, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({ workers, runs: say("in the topic") });
@@ -61,7 +61,7 @@ describe("telegram end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 3))(
+  test.each(workersInTurn(3))(
     "an edit before the turn starts is what the agent reads, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({
@@ -78,7 +78,7 @@ describe("telegram end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 4))(
+  test.each(workersInTurn(4))(
     "the first line heard in a group waits for its member count, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({ workers });
@@ -88,7 +88,7 @@ describe("telegram end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 5))(
+  test.each(workersInTurn(5))(
     "a rate limit on the answer is waited out, and the answer comes once, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({ workers, runs: say("patience") });
@@ -104,7 +104,7 @@ describe("telegram end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 6))(
+  test.each(workersInTurn(6))(
     "what is said and answered while Telegram is away arrives afterwards, once, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({
@@ -126,7 +126,7 @@ describe("telegram end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 7))(
+  test.each(workersInTurn(7))(
     "a restart loses nothing, repeats nothing, and remembers who was answered, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({ workers });
@@ -145,7 +145,7 @@ describe("telegram end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 8))(
+  test.each(workersInTurn(8))(
     "an update that comes twice is decided once and answered once, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({ workers });
@@ -166,7 +166,7 @@ describe("telegram end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 9))(
+  test.each(workersInTurn(9))(
     "an edit that comes twice is journalled once, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({ workers });
@@ -183,7 +183,7 @@ describe("telegram end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 10))(
+  test.each(workersInTurn(10))(
     "updates that say nothing are confirmed, and the cursor behind them is stored, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({ workers });
@@ -194,7 +194,7 @@ describe("telegram end to end", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 11))("a private chat is answered there, workers %i", async (workers) => {
+  test.each(workersInTurn(11))("a private chat is answered there, workers %i", async (workers) => {
     const rooms = await openTelegramRooms({ workers, runs: say("just us") });
     const direct = rooms.server.world.direct(rooms.people.ann as never);
     const asked = rooms.say("ann", "hello", {}, direct);
@@ -203,7 +203,7 @@ describe("telegram end to end", () => {
     expect(rooms.server.world.answers(rooms.group)).toEqual([]);
   });
 
-  test.each(inTurn([0, 1], 12))(
+  test.each(workersInTurn(12))(
     "the token is in no line, log or record, workers %i",
     async (workers) => {
       const rooms = await openTelegramRooms({ workers });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { User } from "@grammyjs/types";
 import { describe, expect, test } from "vitest";
 import { openOutgoingFiles } from "../../../../src/adapters/media/outgoing-files.ts";
-import { inTurn } from "../../../support/rounds.ts";
+import { workersInTurn } from "../../../support/rounds.ts";
 import { tempFolder } from "../../../support/runtime/media-service.ts";
 import { sampleFiles } from "../../../support/servers/media.ts";
 import { telegramDaemon } from "../../../support/telegram/telegram-daemon.ts";
@@ -47,7 +47,7 @@ const question = [
 ];
 
 describe("what an agent sends", () => {
-  test.each(inTurn([0, 1], 0))(
+  test.each(workersInTurn(1))(
     "each kind of file has its method, in order, with its caption, as a reply, workers %i",
     async (workers) => {
       const rooms = await open(workers, [
@@ -72,7 +72,7 @@ describe("what an agent sends", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 1))(
+  test.each(workersInTurn(0))(
     "an answer that is too long for a group is its beginning and a document, workers %i",
     async (workers) => {
       const lines = Array.from({ length: 2_500 }, (_, n) => `Line ${n} of **many** lines.`);
@@ -94,7 +94,7 @@ describe("what an agent sends", () => {
     },
   );
 
-  test.each(inTurn([0, 1], 2))(
+  test.each(workersInTurn(2))(
     "a pressed button is a line of who pressed, as a reply to the question, workers %i",
     async (workers) => {
       const rooms = await open(workers, question);

@@ -8,7 +8,7 @@ import { telegramChannel } from "../../../../src/adapters/channels/telegram/chan
 import { renderWhy } from "../../../../src/daemon/cli/output/explanation.ts";
 import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";
 import { openChannel } from "../../../../src/testing/open-channel.ts";
-import { inTurn } from "../../../support/rounds.ts";
+import { workersInTurn } from "../../../support/rounds.ts";
 import { sampleToken, startTelegramServer } from "../../../support/servers/telegram.ts";
 import { openTelegramRooms } from "../../../support/telegram/telegram-rooms.ts";
 
@@ -143,7 +143,7 @@ test("a message that grew in the group is said whole in the supergroup", async (
   expect(world.answers(supergroup).map(({ text }) => text)).toEqual(["half of it"]);
 });
 
-test.each(inTurn([0, 1], 1))(
+test.each(workersInTurn(0))(
   "it stays allowed, with its session and who is answered, workers %i",
   async (workers) => {
     let basic = "";
