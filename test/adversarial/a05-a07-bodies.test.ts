@@ -160,7 +160,7 @@ describe("A05 a body that is too large", () => {
 
   test("A05 what is compressed is not unfolded", async () => {
     const door = await openHookDaemon();
-    const bomb = gzipSync(Buffer.alloc(megabytes(64), 32));
+    const bomb = gzipSync(Buffer.alloc(megabytes(64), 32), { level: 1 });
     expect(bomb.length).toBeLessThan(limits.bodyBytesMax);
     const before = process.memoryUsage().arrayBuffers;
     for (const encoding of ["gzip", "br", "deflate", "gzip, identity", "x-anything"]) {

@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { limits } from "../../src/domain/limits.ts";
-import { type InboundInput, inboundSchema } from "../../src/domain/message.ts";
+import { inboundSchema } from "../../src/domain/message.ts";
 import type { ChannelEvent } from "../../src/domain/ports/index.ts";
 import { rounds } from "../support/rounds.ts";
 import { World } from "../support/runtime/world.ts";
@@ -15,18 +15,17 @@ const verdicts = (world: World) =>
   world.decisions().map(({ id, decision, rule }) => `${id} ${decision} ${rule}`);
 const turnsOf = (world: World) => world.events("agent_start").length;
 
-function event(id: string, chat: string, author: string, more: Partial<InboundInput> = {}) {
-  return {
-    type: "message",
-    message: inboundSchema.parse({
-      channel: "telegram",
-      chat: { id: chat, kind: "group" },
-      id,
-      author: { id: author, name: author },
-      text: "just talk",
-      ...more,
-    }),
-  } satisfies ChannelEvent;
+const line = inboundSchema.parse({
+  channel: "telegram",
+  chat: { id: "room", kind: "group" },
+  id: "m",
+  author: { id: "u", name: "U" },
+  text: "just talk",
+});
+function event(id: string, chat: string, author: string) {
+  const by = { ...line.author, id: author, name: author };
+  const message = { ...line, id, chat: { ...line.chat, id: chat }, author: by };
+  return { type: "message", message } satisfies ChannelEvent;
 }
 
 describe("A27 names that look like patterns", () => {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { containsFolded, containsFoldedWord, fold } from "../../src/domain/fold-text.ts";
 import { anyCharacter, property } from "../support/property.ts";
+import { rounds } from "../support/rounds.ts";
 
 describe("fold", () => {
   test("width, case, composition and final sigmas do not matter", () => {
@@ -28,7 +29,9 @@ describe("fold", () => {
 
   test("folding twice changes nothing, for every code point", () => {
     const changed: string[] = [];
-    for (let code = 0; code < 0x110000; code += 1) {
+    // Beyond these planes are no letters: with few rounds, some of what is there.
+    const step = (code: number) => (code < 0x40000 || code >> 16 === 0xe ? 1 : rounds(17, 1));
+    for (let code = 0; code < 0x110000; code += step(code)) {
       if (code >= 0xd800 && code <= 0xdfff) continue;
       const sign = String.fromCodePoint(code);
       const folded = fold(sign);

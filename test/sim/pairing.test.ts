@@ -10,7 +10,7 @@ import { drops, ends, play, sends, starts } from "../support/replay/replay.ts";
 import { rounds } from "../support/rounds.ts";
 
 type Line = Record<string, unknown>;
-const runs = { numRuns: rounds(6, 50) };
+const runs = { numRuns: rounds(4, 50) };
 
 const config = {
   agents: { defaults: { maxConcurrent: 1 } },

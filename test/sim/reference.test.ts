@@ -16,8 +16,8 @@ import { rounds } from "../support/rounds.ts";
 
 /** The usual rooms reach every rule; `EARSHOT_RUNS=1000` plays others. */
 const asked = process.env.EARSHOT_RUNS;
-const effort =
-  asked === undefined ? { numRuns: rounds(15, 30), seed: 4 } : { numRuns: Number(asked) };
+const effort = (few: number) =>
+  asked === undefined ? { numRuns: rounds(few, 30), seed: 4 } : { numRuns: Number(asked) };
 const patience = 120_000;
 const named = { agents: { list: [{ id: "main", name: "Scout", aliases: ["helper"] }] } };
 const agree = (run: RoomRun) =>
@@ -30,7 +30,8 @@ const slow = [
   { steps: [{ error: "boom" }] },
 ];
 
-const configs: readonly (readonly [string, object, readonly Rule[]])[] = [
+/** With the rules that decide somewhere, and how many rooms it takes. */
+const configs: readonly (readonly [string, object, readonly Rule[], number])[] = [
   [
     "the defaults",
     named,
@@ -39,6 +40,7 @@ const configs: readonly (readonly [string, object, readonly Rule[]])[] = [
       ...["mentions-others", "reply-to-other", "names-peer-bot", "thread-unknown"],
       ...["solo-human", "default", "duplicate"],
     ] as readonly Rule[],
+    15,
   ],
   [
     "sliding credits and a strict guard",
@@ -48,22 +50,24 @@ const configs: readonly (readonly [string, object, readonly Rule[]])[] = [
       loopGuard: { hardLimit: 3 },
     },
     ["sticky", "addressed-elsewhere", "loop-guard"],
+    15,
   ],
-  ["everybody is answered", { ...named, engagement: { activation: "always" } }, ["always"]],
+  ["everybody is answered", { ...named, engagement: { activation: "always" } }, ["always"], 6],
   [
     "only calls, and @everyone is one",
     { ...named, engagement: { activation: "mention", trigger: ["mention", "everyone"] } },
     ["mention", "alias", "default"],
+    6,
   ],
 ];
 
-describe.each(configs)("under %s", (_name, config, reached) => {
+describe.each(configs)("under %s", (_name, config, reached, few) => {
   test(
     "the runtime and the reference agree on every message, and every rule decides",
     async () => {
       const counts: Partial<Record<Rule, number>> = {};
       await checkRooms(config, agree, {
-        ...effort,
+        ...effort(few),
         agents: slow,
         happenings: ["edits", "members", "repeats"],
         onRun: ({ lines }) => {
@@ -81,7 +85,7 @@ test(
   "in direct chats they agree as well",
   () =>
     checkRooms(named, agree, {
-      ...effort,
+      ...effort(6),
       numRuns: rounds(6, 20),
       chats: [{ id: "d1", kind: "direct" }, { id: "kitchen" }],
       people: ["ann"],

@@ -16,7 +16,7 @@ declare module "vitest" {
 
 const seed = inject("propertySeed");
 /** Of a property that does not say itself how often it is played. */
-const numRuns = rounds(40, 100);
+const numRuns = rounds(25, 100);
 fc.configureGlobal({
   ...(seed === null ? {} : { seed }),
   numRuns,

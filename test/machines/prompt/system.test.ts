@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { estimateTokens } from "../../../src/actors/sessions/transcript-view.ts";
 import { composeSystem, type SystemInput } from "../../../src/machines/prompt/system.ts";
 import { anyCharacter, property } from "../../support/property.ts";
+import { rounds } from "../../support/rounds.ts";
 import { sessionWorld } from "../../support/runtime/session-world.ts";
 
 const input = (over: Partial<SystemInput> = {}): SystemInput => ({
@@ -58,7 +59,7 @@ test("the names of the parts are those of the prompt, and `own` is the operator'
   expect(composeSystem(input({ mode: "own" }))).toBe("Be brief.");
 });
 
-property([fc.string(), fc.string(), fc.string()], { numRuns: 30 })(
+property([fc.string(), fc.string(), fc.string()], { numRuns: rounds(10, 30) })(
   "it is the same bytes whatever people and rooms are called and whatever they say",
   async (name, title, text) => {
     const world = await sessionWorld({
