@@ -26,21 +26,26 @@ const checksums = {
 export const cacheFolder = () =>
   join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "earshot");
 
+const platform = `${process.platform}-${process.arch}`;
+const packageName = `@restatedev/restate-server-${platform}`;
+const folderIn = (cache) => join(cache, `restate-server-${version}-${platform}`);
+
+/** Where the binary is once it is installed. */
+export const binaryIn = (cache) =>
+  join(folderIn(cache), "node_modules", packageName, "bin", "restate-server");
+
 /**
  * The path of the binary; installs it first if it is not there. Several processes may ask at once.
  * Throws an Error whose message says what to do.
  */
 export async function installed(cache, say) {
-  const platform = `${process.platform}-${process.arch}`;
   const integrity = checksums[platform];
   if (integrity === undefined)
     throw new Error(
       `Cannot install Restate ${version}: there is no build for ${platform} ` +
         `(there is one for ${Object.keys(checksums).join(", ")}). Run it elsewhere, or in a container.`,
     );
-  const name = `@restatedev/restate-server-${platform}`;
-  const folder = join(cache, `restate-server-${version}-${platform}`);
-  const binary = join(folder, "node_modules", name, "bin", "restate-server");
+  const [name, folder, binary] = [packageName, folderIn(cache), binaryIn(cache)];
   if (existsSync(binary)) return binary;
 
   say(`installs Restate ${version} from the npm registry into ${folder} (81 MB to fetch)`);

@@ -30,7 +30,8 @@ async function freePort(port, flag) {
 }
 
 /**
- * Starts it and resolves when both its ports answer as healthy; `signal` ends it in order, at any time.
+ * Starts it and resolves when both its ports answer as healthy; `signal` ends it in order, at any time. What `own`
+ * names of Restate's documented variables is as it says, unless they are set.
  * Throws an Error with the end of its log when it ends before it is ready.
  */
 export async function startServer(binary, options) {
@@ -45,7 +46,7 @@ export async function startServer(binary, options) {
 
 class PortTaken extends Error {}
 
-async function startOnce(binary, { ingressPort, adminPort, data, signal }) {
+async function startOnce(binary, { ingressPort, adminPort, data, signal, own = {} }) {
   const ingress = await freePort(ingressPort, "--ingress-port");
   const admin = await freePort(adminPort, "--admin-port");
   // For other nodes of a cluster: there are none.
@@ -64,6 +65,7 @@ async function startOnce(binary, { ingressPort, adminPort, data, signal }) {
     // A node that stands still keeps its connection, and with it every call: by default for a minute.
     RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_INTERVAL: "2s",
     RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_TIMEOUT: "3s",
+    ...own,
     ...process.env,
     RESTATE_BIND_ADDRESS: `127.0.0.1:${fabric}`,
     RESTATE_ADVERTISED_ADDRESS: `http://127.0.0.1:${fabric}/`,

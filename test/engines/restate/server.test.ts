@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { haveRestate, startRestate } from "../../support/restate/server.ts";
+import { haveRestate, runRestate } from "../../support/restate/server.ts";
 
 const script = new URL("../../../scripts/restate.mjs", import.meta.url).pathname;
 const healthOf = (url: string) => fetch(url).then(({ ok }) => ok);
@@ -19,7 +19,7 @@ const failed = (args: readonly string[]) =>
 
 describe.skipIf(!haveRestate)("npm run restate", () => {
   test("starts a server that answers on both ports, and ends it on SIGTERM", async () => {
-    const server = await startRestate();
+    const server = await runRestate();
     try {
       expect(await healthOf(`${server.ingress}/restate/health`)).toBe(true);
       expect(await healthOf(`${server.admin}/health`)).toBe(true);
@@ -70,7 +70,7 @@ exec ${binary} "$@"
 `,
       { mode: 0o755 },
     );
-    const server = await startRestate({ more: ["--ingress-port", "0", "--cache", cache] });
+    const server = await runRestate("--ingress-port", "0", "--cache", cache);
     try {
       expect(new URL(server.ingress).port).not.toBe(readFileSync(taken, "utf8"));
       expect(await healthOf(`${server.ingress}/restate/health`)).toBe(true);
@@ -82,7 +82,7 @@ exec ${binary} "$@"
   });
 
   test("says that the server has died, and where its log is", async () => {
-    const server = await startRestate();
+    const server = await runRestate();
     process.kill(server.pid, "SIGKILL");
     expect(await server.ended).toBe(
       `restate: the server ended by itself (SIGKILL). See ${server.log}\n`,

@@ -207,12 +207,11 @@ export class NodesWorld {
 
   /** Kills the server and starts it on what it has stored, at the same ports. */
   async killServer(): Promise<void> {
-    const { pid, data, ingress, admin, ended } = this.#server;
+    const { pid, ended } = this.#server;
     process.kill(pid, "SIGKILL");
     await ended;
     this.kills += 1;
-    const more = ["--ingress-port", new URL(ingress).port, "--admin-port", new URL(admin).port];
-    this.#server = await startRestate({ ...spread, data, more });
+    this.#server = await startRestate({ ...spread, after: this.#server });
   }
 
   /** Base URL of the server's ingress. */
