@@ -15,7 +15,7 @@ import { rounds } from "../support/rounds.ts";
 
 /** For this long an agent may say nothing: a busy machine lets none wait as long. */
 const idleMs = 6_000;
-const patience = { timeout: 60_000, interval: 50 };
+const patience = { timeout: 60_000, interval: 100 };
 const running = new Set<ChildProcess>();
 afterEach(() => {
   for (const child of running) child.kill("SIGKILL");
@@ -131,7 +131,7 @@ function goOn(pid: number): void {
 test("a process that stood still for longer than an agent may keeps its hosts and turns, but not one that hangs", async () => {
   const daemon = await start();
   const before = (await daemon.status()).hosts.map(({ id, epoch }) => ({ id, epoch }));
-  const ids = Array.from({ length: 8 }, (_, n) => `m${n}`);
+  const ids = Array.from({ length: rounds(4, 8) }, (_, n) => `m${n}`);
   for (const id of ids) await daemon.say(id, `person-${id}`, "tell me");
   await expect.poll(async () => (await daemon.status()).turns.running, patience).toBeGreaterThan(2);
   const { turns } = await daemon.status();

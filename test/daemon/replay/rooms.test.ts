@@ -18,6 +18,7 @@ import {
   starts,
   verdicts,
 } from "../../support/replay/replay.ts";
+import { rounds } from "../../support/rounds.ts";
 
 const rooms = [
   "mention",
@@ -38,11 +39,14 @@ const rooms = [
   "pairing",
 ] as const;
 
-for (const room of rooms) {
+/** Of so many rooms, one is played again: what is on file was played in another process. */
+const again = rounds(4, 1);
+
+for (const [index, room] of rooms.entries()) {
   test(`${room}: prints what is on file, and the same again`, async () => {
     const lines = printed(await playRoom(room, { prompts: true }));
     await expect(lines).toMatchFileSnapshot(expectedOf(room));
-    expect(printed(await playRoom(room, { prompts: true }))).toBe(lines);
+    if (index % again === 0) expect(printed(await playRoom(room, { prompts: true }))).toBe(lines);
   });
 }
 

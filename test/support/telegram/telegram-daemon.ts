@@ -13,7 +13,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { callApi, findDaemon } from "../../../src/daemon/cli/lib/api-client.ts";
+import { callApi, type DaemonAddress, findDaemon } from "../../../src/daemon/cli/lib/api-client.ts";
 import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
 import { type CommandResult, runCommand } from "../built/command.ts";
 import { builtMain } from "../built/files.ts";
@@ -32,6 +32,8 @@ export class TelegramDaemon {
   /** A direct chat each. */
   readonly rooms: Readonly<Record<"ann" | "bob", Room>>;
   #child: ChildProcess | null = null;
+  /** Where the life that runs answers; null: nobody has asked it yet. */
+  #address: DaemonAddress | null = null;
   /** The life in this process. */
   #here: Daemon | null = null;
   #output = "";
@@ -61,6 +63,7 @@ export class TelegramDaemon {
     const child = this.#spawn("start", "--state-dir", this.stateDir, "--port", "0");
     this.#child = child;
     const ended = once(child, "exit").then(() => {
+      this.#address = null;
       throw new Error(`the daemon ended by itself:\n${this.#output}`);
     });
     ended.catch(() => undefined);
@@ -82,6 +85,7 @@ export class TelegramDaemon {
   async stop(): Promise<void> {
     await this.#here?.stop();
     this.#here = null;
+    this.#address = null;
   }
 
   /** Resolves to how it ended; null: it had ended before. */
@@ -103,19 +107,21 @@ export class TelegramDaemon {
   }
 
   async get<Answer>(path: string): Promise<Answer> {
-    const daemon = await findDaemon(this.stateDir);
-    if (daemon === null) throw new Error(`no daemon answers:\n${this.#output}`);
-    return (await callApi<Answer>(daemon, path)) as Answer;
+    return (await callApi<Answer>(await this.#running(), path)) as Answer;
   }
 
   /** Null: there is no such thing. */
   async post<Answer>(path: string, body?: unknown): Promise<Answer | null> {
-    const daemon = await findDaemon(this.stateDir);
-    if (daemon === null) throw new Error(`no daemon answers:\n${this.#output}`);
-    return callApi<Answer>(daemon, path, {
+    return callApi<Answer>(await this.#running(), path, {
       method: "POST",
       ...(body === undefined ? {} : { body }),
     });
+  }
+
+  async #running(): Promise<DaemonAddress> {
+    this.#address ??= await findDaemon(this.stateDir);
+    if (this.#address === null) throw new Error(`no daemon answers:\n${this.#output}`);
+    return this.#address;
   }
 
   /** Waits until everything said was taken, every turn has ended and nothing waits to be sent. */
