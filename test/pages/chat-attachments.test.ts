@@ -279,12 +279,15 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     });
   });
 
-  // What is not looked at goes on drawing all that the others say.
-  describe("each in a page of its own", () => {
-    afterEach(closeTabs);
+  describe("in one page that is loaded again", () => {
+    let page: Page;
+
+    beforeAll(async () => {
+      ({ page } = await open());
+    });
+    afterAll(closeTabs);
 
     test("what is attached and not sent is there after a reload", async () => {
-      const { page } = await open();
       await chooser(page).setInputFiles([words("kept.txt", "kept over a reload")]);
       await soon(() => there(page).count()).toBe(1);
       await page.reload();
@@ -296,6 +299,54 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
       await line(page, "after the reload").waitFor();
       expect(await chips(page).count()).toBe(0);
     });
+
+    test("a file that is no longer stored says so", async () => {
+      await chooser(page).setInputFiles([
+        words("old.txt", "old words"),
+        { ...hat, name: "old.png" },
+      ]);
+      await soon(() => there(page).count()).toBe(2);
+      await textbox(page).fill("these will go");
+      await send(page);
+      await line(page, "these will go").getByText("engage dm").waitFor();
+      await page.route("**/api/webchat/uploads/*", (route) =>
+        route.fulfill({ status: 404, body: "{}" }),
+      );
+      await page.reload();
+      const mine = line(page, "these will go");
+      await mine.getByRole("button", { name: "Save old.txt" }).click();
+      await mine.getByText("no longer stored").waitFor();
+      // The picture's place is a chip like any other.
+      await mine.getByRole("button", { name: "Save old.png" }).waitFor();
+      await page.unroute("**/api/webchat/uploads/*");
+    });
+
+    test("nothing of it is out of reach, light and dark", async () => {
+      await chooser(page).setInputFiles([hat, words("a.txt", "a"), words("empty.txt", "")]);
+      await chooser(page).setInputFiles([
+        { name: "lie.png", mimeType: "image/png", buffer: Buffer.from("no picture") },
+      ]);
+      await page
+        .getByText(/declared as image\/png/)
+        .first()
+        .waitFor();
+      await soon(() => there(page).count()).toBe(2);
+      expect(await violationsInBothColours(page)).toEqual([]);
+      await textbox(page).fill("within reach");
+      await send(page);
+      const mine = line(page, "within reach");
+      await mine.getByText("engage dm").waitFor();
+      await isDrawn(mine.getByRole("img")).toBe(480);
+      expect(await violationsInBothColours(page)).toEqual([]);
+      await mine.getByRole("button", { name: /Show hat\.png/ }).click();
+      await isDrawn(page.getByRole("dialog").getByRole("img")).toBe(640);
+      expect(await violationsInBothColours(page)).toEqual([]);
+    });
+  });
+
+  // What is not looked at goes on drawing all that the others say.
+  describe("each in a page of its own", () => {
+    afterEach(closeTabs);
 
     test("a daemon that was killed and is there again shows everything once, and takes what waited", async () => {
       const { page } = await open({ width: 390, height: 844 });
@@ -348,29 +399,6 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
       expect(await page.evaluate(pane)).toBe(0);
     });
 
-    test("nothing of it is out of reach, light and dark", async () => {
-      const { page } = await open();
-      await chooser(page).setInputFiles([hat, words("a.txt", "a"), words("empty.txt", "")]);
-      await chooser(page).setInputFiles([
-        { name: "lie.png", mimeType: "image/png", buffer: Buffer.from("no picture") },
-      ]);
-      await page
-        .getByText(/declared as image\/png/)
-        .first()
-        .waitFor();
-      await soon(() => there(page).count()).toBe(2);
-      expect(await violationsInBothColours(page)).toEqual([]);
-      await textbox(page).fill("within reach");
-      await send(page);
-      const mine = line(page, "within reach");
-      await mine.getByText("engage dm").waitFor();
-      await isDrawn(mine.getByRole("img")).toBe(480);
-      expect(await violationsInBothColours(page)).toEqual([]);
-      await mine.getByRole("button", { name: /Show hat\.png/ }).click();
-      await isDrawn(page.getByRole("dialog").getByRole("img")).toBe(640);
-      expect(await violationsInBothColours(page)).toEqual([]);
-    });
-
     test.each((["before", "after"] as const).slice(0, rounds(1, 2)))(
       "a file is no less kept because nobody answers just now, %s its line is taken",
       async (moment) => {
@@ -399,26 +427,5 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
         await soon(() => save.textContent()).not.toContain("does not answer");
       },
     );
-
-    test("a file that is no longer stored says so", async () => {
-      const { page } = await open();
-      await chooser(page).setInputFiles([
-        words("old.txt", "old words"),
-        { ...hat, name: "old.png" },
-      ]);
-      await soon(() => there(page).count()).toBe(2);
-      await textbox(page).fill("these will go");
-      await send(page);
-      await line(page, "these will go").getByText("engage dm").waitFor();
-      await page.route("**/api/webchat/uploads/*", (route) =>
-        route.fulfill({ status: 404, body: "{}" }),
-      );
-      await page.reload();
-      const mine = line(page, "these will go");
-      await mine.getByRole("button", { name: "Save old.txt" }).click();
-      await mine.getByText("no longer stored").waitFor();
-      // The picture's place is a chip like any other.
-      await mine.getByRole("button", { name: "Save old.png" }).waitFor();
-    });
   });
 });

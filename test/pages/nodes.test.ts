@@ -2,10 +2,11 @@
  * A Room page in a real Chromium, of a room whose conversation is active on another node: what is said and answered
  * there appears without a reload, and the list of rooms moves. Health shows both nodes, and what becomes of them.
  */
+import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, test } from "vitest";
 import { group, toScout } from "../support/daemon/live-daemon.ts";
 import { haveChromium } from "../support/pages/chromium.ts";
-import { createPagesRig, soon } from "../support/pages/pages-daemon.ts";
+import { createPagesRig, follow, soon } from "../support/pages/pages-daemon.ts";
 import { haveRestate } from "../support/restate/server.ts";
 import { createTwoDaemons, type TwoDaemons } from "../support/restate/two-daemons.ts";
 
@@ -14,12 +15,15 @@ const key = "agent:main:webhook:group:#garden";
 describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing is active", () => {
   const rig = createPagesRig({ kept: true });
   let all: TwoDaemons;
+  /** As a person has it open on the node on which nothing is active, from page to page. */
+  let page: Page;
 
   beforeAll(async () => {
     all = await createTwoDaemons({ pagesDir: rig.pagesDir });
     await all.back.start();
     await all.front.start();
     rig.closing(() => all.close());
+    page = await rig.open(all.front.address("/"));
   }, 120_000);
 
   test("the Room page shows each new answer as it comes", async () => {
@@ -29,7 +33,7 @@ describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing
     await soon(async () =>
       JSON.stringify(await front.ask(`/rooms/${encodeURIComponent(key)}`)),
     ).toContain('"kind":"said"');
-    const page = await rig.open(front.address(`/room/${encodeURIComponent(key)}`));
+    await follow(page, `/room/${encodeURIComponent(key)}`);
     const lines = page.locator(".msg");
     await soon(() => lines.count()).toBe(2);
     const opened = await page.evaluate(() => performance.timeOrigin);
@@ -44,7 +48,9 @@ describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing
     [1_440, "light"],
   ] as const)
     test(`Health lists both nodes at ${width} px`, async () => {
-      const page = await rig.open(all.front.address("/health"), { width, colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      await follow(page, "/health");
       const panel = page.getByRole("region", { name: "Nodes" });
       await panel.getByText(/^Restate \d/u).waitFor();
       const rows = panel.locator("tbody tr");
@@ -55,7 +61,7 @@ describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing
     });
 
   test("the direct chat shows an answer that another node made", async () => {
-    const page = await rig.open(all.front.address("/chat"));
+    await follow(page, "/chat");
     const box = page.locator("textarea").first();
     await box.fill("Where are the beans?");
     await box.press("Enter");
@@ -68,20 +74,21 @@ describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing
     rig.forgive("409");
     // The stream of a room that it does not know.
     rig.forgive("404");
-    const page = await rig.open(bare.address("/"));
-    const empty = page.locator(".empty");
+    const other = await rig.open(bare.address("/"));
+    const empty = other.locator(".empty");
     await empty.getByText("No conversations on this node").waitFor();
     expect(await empty.textContent()).toContain("engine.mirror is false");
-    await page.goto(bare.address(`/room/${encodeURIComponent(key)}`));
+    await follow(other, `/room/${encodeURIComponent(key)}`);
+    await other.getByRole("link", { name: "All rooms" }).waitFor();
     await empty.getByText("No conversations on this node").waitFor();
-    await page.goto(bare.address("/health"));
-    await page.getByText("This node keeps no copy").waitFor();
-    await page.close();
+    await follow(other, "/health");
+    await other.getByText("This node keeps no copy").waitFor();
+    await other.close();
     await bare.stop();
   });
 
   test("Health shows that the server does not answer, and that it reaches no node", async () => {
-    const page = await rig.open(all.front.address("/health"));
+    await follow(page, "/health");
     const panel = page.getByRole("region", { name: "Nodes" });
     await panel.getByText(/^Restate \d/u).waitFor();
     const needs = page.getByRole("region", { name: "Needs you" }).locator(".need");

@@ -41,9 +41,9 @@ describe.skipIf(!haveChromium)("the schedule on the Health page", () => {
   const panel = (page: Page) => page.getByRole("region", { name: "Schedule" });
   const entry = (page: Page, name: string) => panel(page).locator(".need", { hasText: name });
 
-  test("entries are shown with their next time, paused, resumed and removed", async () => {
+  test("entries are shown with their next time, wide and narrow; paused, resumed and removed", async () => {
     const daemon = await daemonWith({ schedule: [standup] });
-    await add(daemon, { name: "tea", cron: "0 16 * * *", to, text: "Tea?" });
+    await add(daemon, { name: "tea", cron: "0 16 * * *", to, text: "Tea? ".repeat(30) });
     const page = await open(daemon);
     await entry(page, "standup").waitFor();
     expect(await entry(page, "standup").textContent()).toMatch(
@@ -52,6 +52,12 @@ describe.skipIf(!haveChromium)("the schedule on the Health page", () => {
     expect(await entry(page, "standup").textContent()).toContain("Prompt: Ask who is blocked.");
     // Entries of the config are removed there.
     expect(await entry(page, "standup").getByRole("button").allTextContents()).toEqual(["Pause"]);
+    await entry(page, "tea").waitFor();
+    for (const width of [390, 1_440]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await outsideWindow(page), `nothing is outside the window at ${width} px`).toEqual([]);
+      expect(await violationsInBothColours(page), `axe at ${width} px`).toEqual([]);
+    }
     await entry(page, "standup").getByRole("button", { name: "Pause" }).click();
     await entry(page, "standup").getByText("Paused").waitFor();
     await entry(page, "standup").getByRole("button", { name: "Resume" }).click();
@@ -62,8 +68,11 @@ describe.skipIf(!haveChromium)("the schedule on the Health page", () => {
     await soon(() => panel(page).locator(".need").count()).toBe(1);
   });
 
-  test("an entry that was not said needs somebody, until it is paused or removed", async () => {
+  test("without entries there is no panel; one that was not said needs somebody, until paused or removed", async () => {
     const daemon = await daemonWith({});
+    const page = await open(daemon);
+    await page.getByText("Nothing needs you").first().waitFor();
+    expect(await panel(page).count()).toBe(0);
     const unknown = { ...to, chat: { id: "elsewhere" } };
     // One whose time has passed when it arrives is refused.
     const added = async (name: string) => {
@@ -71,7 +80,6 @@ describe.skipIf(!haveChromium)("the schedule on the Health page", () => {
       return (await add(daemon, { name, at, to: unknown, text: "Tea?" })).ok;
     };
     for (const name of ["one", "two"]) await soon(() => added(name)).toBe(true);
-    const page = await open(daemon);
     const needs = page.getByRole("region", { name: "Needs you" });
     const need = (name: string) => needs.locator(".need", { hasText: `${name},` });
     await need("one").getByText("A scheduled message was not sent").waitFor();
@@ -85,23 +93,5 @@ describe.skipIf(!haveChromium)("the schedule on the Health page", () => {
     await need("two").getByRole("button", { name: "Remove" }).click();
     await needs.getByText("Nothing needs you").waitFor();
     await soon(() => panel(page).locator(".need").count()).toBe(1);
-  });
-
-  test("without entries there is no panel", async () => {
-    const page = await open(await daemonWith({}));
-    await panel(page).waitFor({ state: "detached" });
-    expect(await panel(page).count()).toBe(0);
-  });
-
-  test("axe finds nothing wrong, and nothing is outside the window", async () => {
-    const daemon = await daemonWith({ schedule: [standup] });
-    await add(daemon, { name: "tea", cron: "0 16 * * *", to, text: "Tea? ".repeat(30) });
-    const page = await open(daemon);
-    await entry(page, "tea").waitFor();
-    for (const width of [1_440, 390]) {
-      await page.setViewportSize({ width, height: 900 });
-      expect(await outsideWindow(page), `at ${width} px`).toEqual([]);
-      expect(await violationsInBothColours(page), `at ${width} px`).toEqual([]);
-    }
   });
 });

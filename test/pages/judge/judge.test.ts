@@ -9,7 +9,7 @@ import { roomHref } from "../../../web/src/lib/route.ts";
 import { aside, group, type LiveDaemon, person } from "../../support/daemon/live-daemon.ts";
 import { violations, violationsInBothColours } from "../../support/pages/axe.ts";
 import { haveChromium } from "../../support/pages/chromium.ts";
-import { createPagesRig, lostDaemon, soon } from "../../support/pages/pages-daemon.ts";
+import { createPagesRig, follow, lostDaemon, soon } from "../../support/pages/pages-daemon.ts";
 import { type JudgeServer, startJudgeServer } from "../../support/servers/judge.ts";
 
 const key = "agent:main:webhook:group:#kitchen";
@@ -20,6 +20,8 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
   const rig = createPagesRig({ kept: true });
   let judge: JudgeServer;
   let daemon: LiveDaemon;
+  /** As a person has it open, from the first line to the last. */
+  let page: Page;
 
   beforeAll(async () => {
     judge = await startJudgeServer();
@@ -33,6 +35,7 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
     const chat = group("#kitchen");
     // Nobody is alone with the agent.
     await daemon.say({ chat, author: person("Zoe"), text: "Good morning", ...aside });
+    page = await rig.open(daemon.address(roomHref(key)));
   });
 
   const say = (text: string, by = "Cy") =>
@@ -44,7 +47,6 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
   const why = (page: Page) => page.getByRole("region", { name: "Why" });
 
   test("a line is asked about, then engaged or declined, while the page is open", async () => {
-    const page = await rig.open(daemon.address(roomHref(key)));
     await say(table, "Bo");
     await soon(() => words(page, table)).toBe("observe judge is asked");
     await row(page, table).click();
@@ -77,7 +79,7 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
   });
 
   test("it is the same after a reload, for keys and for screen readers", async () => {
-    const page = await rig.open(daemon.address(roomHref(key)));
+    await page.reload();
     await soon(() => words(page, table)).toBe("engage judge: yes, 90%");
     await soon(() => words(page, "Nice weather.")).toBe("observe judge: no, 82%");
     await row(page, "Once more?").click();
@@ -91,6 +93,7 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
     await page.setViewportSize({ width: 390, height: 800 });
     const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
     await soon(wide).toBeLessThanOrEqual(390);
+    await page.setViewportSize({ width: 1440, height: 900 });
   });
 
   test("the API has each answer as an entry, and no question is open", async () => {
@@ -108,7 +111,7 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
   });
 
   test("the list of rooms counts the engaged line as engaged, also after a restart", async () => {
-    const page = await rig.open(daemon.address("/"));
+    await follow(page, "/");
     const strip = page.locator(".strip .engage");
     await soon(() => strip.count()).toBe(1);
     const bars = page.getByRole("img", { name: /7 messages, 1 engaged/u });
@@ -116,13 +119,13 @@ describe.skipIf(!haveChromium)("a judge on the pages", () => {
     await daemon.stop();
     rig.forgive(...lostDaemon);
     await daemon.start();
-    const again = await rig.open(daemon.address("/"));
-    await again.getByRole("img", { name: /7 messages, 1 engaged/u }).waitFor();
-    await soon(() => again.locator(".strip .engage").count()).toBe(1);
+    await page.reload();
+    await bars.waitFor();
+    await soon(() => strip.count()).toBe(1);
   });
 
   test("What-if uses the recorded answers, and leaves open what another judge would say", async () => {
-    const page = await rig.open(daemon.address("/replay"));
+    await follow(page, "/replay");
     const box = page.getByLabel("Rules, as JSON5");
     await page.getByText("7 messages in 1 room are ready.").waitFor();
     const rules = await box.inputValue();
