@@ -12,7 +12,6 @@ import {
   readOrders,
 } from "../../../src/machines/commands/parse-command.ts";
 import { afterResetTrigger } from "../../../src/machines/commands/reset-words.ts";
-import { rounds } from "../../support/rounds.ts";
 
 const owner = { commandAuthorized: true, owner: true };
 const member = { commandAuthorized: true, owner: false };
@@ -90,7 +89,7 @@ describe("the order to stop", () => {
         if (says) stopped += 1;
         expect(says).toBe(saysStop(`。${text}`, words));
       }),
-      { numRuns: rounds(500, 2_000) },
+      { numRuns: 2_000 },
     );
     expect(stopped).toBeGreaterThan(20);
   });
