@@ -14,14 +14,16 @@ import { builtMain } from "../support/built/files.ts";
 import { childFlags } from "../support/child-flags.ts";
 import { newFolder } from "../support/daemon/folder.ts";
 import { hookChannels, kitchen, messageBody, signed } from "../support/daemon/hook-daemon.ts";
+import { rounds } from "../support/rounds.ts";
 
+const workers = ["--workers", String(rounds(0, 1))];
 const running = new Set<ChildProcess>();
 afterEach(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 
 async function start(stateDir: string) {
-  const args = ["start", "--state-dir", stateDir, "--port", "0", "--workers", "1"];
+  const args = ["start", "--state-dir", stateDir, "--port", "0", ...workers];
   const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
   const stdio = ["ignore", "pipe", "ignore"] as const;
   const child = spawn(process.execPath, [...childFlags, builtMain, ...args], {

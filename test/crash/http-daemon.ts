@@ -17,6 +17,7 @@ import type { Store } from "../../src/domain/ports/index.ts";
 import { builtMain } from "../support/built/files.ts";
 import { childFlags } from "../support/child-flags.ts";
 import { newFolder } from "../support/daemon/folder.ts";
+import { rounds } from "../support/rounds.ts";
 import { crashConfig } from "./protocol.ts";
 import type { Received } from "./world.ts";
 
@@ -91,7 +92,7 @@ export async function startHere(stateDir: string): Promise<Reached & { stop(): P
 
 /** A start of the built daemon; resolves when it takes messages. */
 export async function start(stateDir: string): Promise<Daemon> {
-  const at = ["--state-dir", stateDir, "--port", "0", "--workers", "1"];
+  const at = ["--state-dir", stateDir, "--port", "0", "--workers", String(rounds(0, 1))];
   const args = [...childFlags, builtMain, "start", ...at];
   const env = { PATH: process.env.PATH, HOME: stateDir, NO_COLOR: "1" };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "ignore"] });

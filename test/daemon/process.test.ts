@@ -258,7 +258,8 @@ async function oneOfSeveral(stateDir: string): Promise<void> {
 
 test("a chat across kill -9 keeps every message once, and of daemons that start next one is there", async () => {
   const stateDir = newFolder();
-  let daemon = started(stateDir, "1");
+  const workers = String(rounds(0, 1));
+  let daemon = started(stateDir, workers);
   await daemon.listening;
   const frames: ServerFrame[] = [];
   const chat = openChat(
@@ -283,7 +284,7 @@ test("a chat across kill -9 keeps every message once, and of daemons that start 
     daemon.child.kill("SIGKILL");
     await daemon.ended;
     ids.push(chat.say(`while it was gone ${round}`));
-    daemon = started(stateDir, "1");
+    daemon = started(stateDir, workers);
     await daemon.listening;
   }
   const patient = { timeout: 60_000, interval: 50 };

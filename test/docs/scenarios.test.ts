@@ -3,15 +3,14 @@
  * every scenario of its page that has no header of its own; the block behind a scenario says what
  * must come of it.
  */
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { simulateScenario } from "../../src/daemon/replay/simulate.ts";
 import { rules } from "../../src/domain/decision.ts";
 import { parseScenario } from "../../src/domain/scenario/read-scenario.ts";
 import type { StreamLine } from "../../src/domain/stream.ts";
+import { runCommand } from "../support/built/command.ts";
 import { builtFile } from "../support/built/files.ts";
-import { type Block, blocksOf, manual, root } from "../support/docs.ts";
+import { type Block, blocksOf, manual } from "../support/docs.ts";
 
 interface Example {
   readonly at: string;
@@ -73,10 +72,9 @@ describe("the scenarios of the manual", () => {
   test("the command prints what the page shows", async () => {
     const example = examples.find(({ expected }) => expected.role === "output");
     if (example === undefined) throw new Error("no page shows what the command prints");
-    const args = [builtFile("test/replay-program"), "replay", "-", "--json"];
-    const run = promisify(execFile)(process.execPath, args, { cwd: root });
-    run.child.stdin?.end(example.lines);
-    expect((await run).stdout).toBe(example.expected.text);
+    const program = builtFile("test/replay-program");
+    const how = { program, env: { NO_COLOR: "1" }, input: example.lines };
+    expect((await runCommand(["replay", "-", "--json"], how)).out).toBe(example.expected.text);
   });
 
   test("every rule of the ladder has one on the page that explains it", () => {

@@ -1,5 +1,4 @@
 /** Recorded answers of judges: in scenarios, in recordings, redacted, and under another judge. */
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +9,7 @@ import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { scenarioOf } from "../../../src/domain/scenario/read-scenario.ts";
 import { headerSchema, type ScenarioLine } from "../../../src/domain/scenario/scenario.ts";
 import { Redactor } from "../../../src/machines/redaction/redact.ts";
+import { type CommandResult, runCommand } from "../../support/built/command.ts";
 import { builtFile } from "../../support/built/files.ts";
 import { decisions, play, sends } from "../../support/replay/replay.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
@@ -100,18 +100,14 @@ test("a recording has the answers, and replays the same, redacted too", async ()
 let files = 0;
 const program = builtFile("test/replay-program");
 
-function against(config: object): Promise<{ code: number; out: string }> {
+function against(config: object): Promise<CommandResult> {
   const scene = join(folder, "room.jsonl");
   writeFileSync(scene, room.map((line) => JSON.stringify(line)).join("\n"));
   files += 1;
   const other = join(folder, `other${files}.json5`);
   writeFileSync(other, JSON.stringify(config));
-  const args = [program, "replay", scene, "--against", other];
-  return new Promise((done) => {
-    execFile(process.execPath, args, { env: { ...process.env, FORCE_COLOR: "0" } }, (error, out) =>
-      done({ code: typeof error?.code === "number" ? error.code : 0, out }),
-    );
-  });
+  const env = { HOME: folder, NO_COLOR: "1" };
+  return runCommand(["replay", scene, "--against", other], { program, env });
 }
 
 test("under another judge the lines are undecided; one that only has to be surer decides", async () => {
