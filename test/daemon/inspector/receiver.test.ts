@@ -40,6 +40,18 @@ async function receiver(at: Daemon, wish: object = {}): Promise<StatelyInspectio
   return seen;
 }
 
+/** The same, once it is there: it is shown the connections of the daemon first. */
+async function attached(at: Daemon, wish: object = {}): Promise<StatelyInspectionEvent[]> {
+  const seen: StatelyInspectionEvent[] = [];
+  let isThere = false;
+  await receive(at, wish, (event) => {
+    isThere = true;
+    if (/^\d/.test(event.sessionId)) seen.push(event);
+  });
+  await soon(() => expect(isThere).toBe(true));
+  return seen;
+}
+
 /** A receiver as the package makes it: it has nothing but an address. */
 async function receive(
   at: Daemon,
@@ -159,9 +171,9 @@ describe("deliveries, hosts and connections", () => {
     const seen: StatelyInspectionEvent[] = [];
     const mine: StatelyInspectionEvent[] = [];
     const other: StatelyInspectionEvent[] = [];
-    await receive(at, {}, (event) => void seen.push(event));
     await receive(at, { key: roomKey }, (event) => void mine.push(event));
     await receive(at, { key: "agent:main:webhook:group:attic" }, (event) => void other.push(event));
+    await receive(at, {}, (event) => void seen.push(event));
     await soon(() => {
       const names = actors(seen).map(({ name }) => name);
       expect(names).toEqual(expect.arrayContaining(["host 0", "connection webhook/default"]));
@@ -231,8 +243,8 @@ describe("the words of a room", () => {
   /** What a plain receiver has seen of a talk, and one that asked for words. */
   async function talk(): Promise<readonly (readonly StatelyInspectionEvent[])[]> {
     const at = await start(rounds(0, 1));
-    const seen = await receiver(at);
-    const words = await receiver(at, { words: true });
+    const seen = await attached(at);
+    const words = await attached(at, { words: true });
     await say(at, "1", "ann", `scout, ${canary}?`, { mentions: ["scout"] });
     await soon(() => expect(events(seen)).toContain("delivery.sent"));
     await say(at, "2", "bo", `scout, again: ${canary}`, { mentions: ["scout"] });
