@@ -101,11 +101,12 @@ describe("programs of agents", () => {
     await expect.poll(() => alive(pids[0] as number), patience).toBe(false);
   });
 
-  test("end when the process that started them is killed without a chance to act", async () => {
+  test("all end when the process that started them is killed without a chance to act", async () => {
     const owner = spawn(process.execPath, [builtFile("test/owner"), program, file], {
       stdio: "ignore",
     });
-    const pids = await firstPids();
+    await expect.poll(started, patience).toHaveLength(2);
+    const pids = started().flat();
     expect(pids.filter(running)).toEqual(pids);
     owner.kill("SIGKILL");
     await expect.poll(() => pids.filter(running), patience).toEqual([]);

@@ -2,14 +2,14 @@
  * A subprocess of an agent
  * ========================
  * One program with its pipes, in a process group of its own, so that its children end with it. It
- * is stopped by SIGTERM and 0.3 s later by SIGKILL. If earshot's process is killed, a guard (a
- * shell that waits for the end of its input) does the same. The program itself is started without a
- * shell.
+ * is stopped by SIGTERM and 0.3 s later by SIGKILL. If earshot's process is killed, a guard does
+ * the same (guard.ts). The program itself is started without a shell.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
+import { guard } from "./guard.ts";
 
 export interface ChildSpec {
   readonly command: string;
@@ -61,22 +61,6 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-const guardScript = 'read -r _ && exit; kill -s TERM -- "-$1"; sleep 1; kill -s KILL -- "-$1"';
-
-/** Starts a guard for a program. Returns the function that dismisses it. */
-function guard(pid: number): () => void {
-  if (!grouped) return () => undefined;
-  const watcher = spawn("/bin/sh", ["-c", guardScript, "earshot-guard", String(pid)], {
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
-    env: { PATH: process.env.PATH ?? "/usr/bin:/bin" },
-  });
-  // Without a shell or free processes there is no guard; everything else works.
-  watcher.on("error", () => undefined);
-  watcher.stdin?.on("error", () => undefined);
-  return () => void watcher.stdin?.end("\n");
-}
-
 function environment(names: readonly string[]): Record<string, string> {
   const allowed: Record<string, string> = {};
   for (const name of [...alwaysPassed, ...names]) {
@@ -104,7 +88,7 @@ export function startChild(spec: ChildSpec): Child {
   const { pid } = child;
   if (pid === undefined)
     return unstarted(new Promise((resolve) => void child.once("error", resolve)));
-  const dismiss = guard(pid);
+  const dismiss = grouped ? guard(pid) : () => undefined;
   let stopped = false;
   let kill: NodeJS.Timeout | null = null;
   // The program may close its input early; its output or exit explains more than a broken pipe.
