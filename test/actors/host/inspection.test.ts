@@ -17,6 +17,7 @@ import type { InspectFrame, InspectReport } from "../../../src/domain/ports/inde
 import { newContext } from "../../../src/machines/conversation/context.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import { builtUrl } from "../../support/built/files.ts";
+import { inTurn } from "../../support/rounds.ts";
 import { defaults } from "../../support/runtime/conversation-rig.ts";
 import {
   configOf,
@@ -316,7 +317,7 @@ test("a step that throws is told, without the words of the error", async () => {
   }
 });
 
-describe.each([0, 1, 2])("with %i workers", (workers) => {
+describe("through the supervisor", () => {
   let world: World | null = null;
   const reports: InspectReport[] = [];
   const frames = () => reports.flatMap((report) => report.frames);
@@ -325,7 +326,7 @@ describe.each([0, 1, 2])("with %i workers", (workers) => {
     world = null;
     reports.length = 0;
   });
-  const start = async (): Promise<World> => {
+  const start = async (workers: number): Promise<World> => {
     world = createWorld({
       workers,
       onInspect: (report) => void reports.push(report),
@@ -335,31 +336,38 @@ describe.each([0, 1, 2])("with %i workers", (workers) => {
     return world;
   };
 
-  test("a reader is told of every conversation, by whichever host it lives on", async () => {
-    const { supervisor, send } = await start();
-    supervisor.inspections.begin({ id: 7, conv: null, withText: false });
-    for (let n = 1; n <= 8; n += 1) send(groupKey(`room${n}`), message(`room${n}`, `${n}`, canary));
-    await supervisor.settled();
-    await soon(() => {
-      expect(frames().filter(({ kind }) => kind === "actor")).toHaveLength(8);
-      expect(frames().filter(({ kind }) => kind === "snapshot").length).toBeGreaterThanOrEqual(8);
-    });
-    expect(new Set(reports.map(({ host }) => host)).size).toBe(Math.max(1, workers));
-    expect(textOf(frames())).not.toContain(canary);
-  });
+  test.each(inTurn([0, 1, 2], 2))(
+    "a reader is told of every conversation, by whichever host it lives on (%i workers)",
+    async (workers) => {
+      const { supervisor, send } = await start(workers);
+      supervisor.inspections.begin({ id: 7, conv: null, withText: false });
+      for (let n = 1; n <= 8; n += 1)
+        send(groupKey(`room${n}`), message(`room${n}`, `${n}`, canary));
+      await supervisor.settled();
+      await soon(() => {
+        expect(frames().filter(({ kind }) => kind === "actor")).toHaveLength(8);
+        expect(frames().filter(({ kind }) => kind === "snapshot").length).toBeGreaterThanOrEqual(8);
+      });
+      expect(new Set(reports.map(({ host }) => host)).size).toBe(Math.max(1, workers));
+      expect(textOf(frames())).not.toContain(canary);
+    },
+  );
 
-  test("a host that was started again goes on telling", async () => {
-    const { supervisor, send } = await start();
-    supervisor.inspections.begin({ id: 7, conv: null, withText: true });
-    send(groupKey("a"), message("a", "1", canary));
-    await supervisor.settled();
-    await supervisor.crash();
-    send(groupKey("a"), message("a", "2", "again"));
-    await supervisor.settled();
-    await soon(() => {
-      const actors = reports.filter((one) => one.frames.some(({ kind }) => kind === "actor"));
-      expect(new Set(actors.map(({ epoch }) => epoch)).size).toBe(2);
-    });
-    expect(textOf(frames())).toContain(canary);
-  });
+  test.each(inTurn([0, 1, 2], 1))(
+    "a host that was started again goes on telling (%i workers)",
+    async (workers) => {
+      const { supervisor, send } = await start(workers);
+      supervisor.inspections.begin({ id: 7, conv: null, withText: true });
+      send(groupKey("a"), message("a", "1", canary));
+      await supervisor.settled();
+      await supervisor.crash();
+      send(groupKey("a"), message("a", "2", "again"));
+      await supervisor.settled();
+      await soon(() => {
+        const actors = reports.filter((one) => one.frames.some(({ kind }) => kind === "actor"));
+        expect(new Set(actors.map(({ epoch }) => epoch)).size).toBe(2);
+      });
+      expect(textOf(frames())).toContain(canary);
+    },
+  );
 });

@@ -10,6 +10,7 @@ import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { Store } from "../../../src/domain/ports/index.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
+import { inTurn } from "../../support/rounds.ts";
 import { systemPorts } from "../../support/runtime/system-ports.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
 
@@ -108,7 +109,7 @@ async function crowd(workers: number) {
   return { reported, before, unmarked, codes };
 }
 
-test.each([0, 1])(
+test.each(inTurn([0, 1], 1))(
   "with %i workers a decision whose mark is on its way is not told again after a crash",
   async (workers) => {
     const { reported, before, unmarked, codes } = await crowd(workers);

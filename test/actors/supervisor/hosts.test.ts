@@ -13,6 +13,7 @@ import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import type { Store } from "../../../src/domain/ports/index.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
+import { inTurn } from "../../support/rounds.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
 import { systemPorts } from "../../support/runtime/system-ports.ts";
 
@@ -84,7 +85,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each([0, 2])(
+test.each(inTurn([0, 2], 1))(
   "with %i workers a message is decided, answered by its host and sent",
   async (workers) => {
     await start(workers);

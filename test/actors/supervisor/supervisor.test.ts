@@ -10,6 +10,7 @@ import { hash52 } from "../../../src/domain/key.ts";
 import { plainTurnSettings } from "../../../src/domain/session.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import { builtUrl } from "../../support/built/files.ts";
+import { inTurn } from "../../support/rounds.ts";
 import {
   configOf,
   createWorld,
@@ -89,94 +90,112 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
 };
 
-describe.each([0, 2])("with up to %i workers", (workers) => {
-  test("a batch goes round and every event is applied once", async () => {
-    const world = await start({ workers });
-    world.sendAll(talk(300, 8));
-    await world.settled();
-    onceEach(world);
-    const verdicts = world.codes().map((code) => decodeVerdict(code ?? 0)?.decision);
-    expect(verdicts.filter((decision) => decision === "engage").length).toBeGreaterThan(5);
-    expect(verdicts.filter((decision) => decision === "observe").length).toBeGreaterThan(10);
-    expect(verdicts).not.toContain(undefined);
-  });
+describe("a supervisor", () => {
+  test.each(inTurn([0, 2], 1))(
+    "a batch goes round and every event is applied once (up to %i workers)",
+    async (workers) => {
+      const world = await start({ workers });
+      world.sendAll(talk(300, 8));
+      await world.settled();
+      onceEach(world);
+      const verdicts = world.codes().map((code) => decodeVerdict(code ?? 0)?.decision);
+      expect(verdicts.filter((decision) => decision === "engage").length).toBeGreaterThan(5);
+      expect(verdicts.filter((decision) => decision === "observe").length).toBeGreaterThan(10);
+      expect(verdicts).not.toContain(undefined);
+    },
+  );
 
-  test("hosts that keep two conversations decide what hosts that keep all decide", async () => {
-    const calm = await start({ workers: 0 });
-    calm.sendAll([...asides(416, 9), ...talk(20, 9, 416)]);
-    await calm.settled();
-    const expected = calm.codes();
-    const churn = await start({ workers, liveConversations: 2 });
-    for (let from = 0; from < 400; from += 52) {
-      churn.sendAll(asides(52, 9, from));
+  test.each(inTurn([0, 2], 0))(
+    "hosts that keep two conversations decide what hosts that keep all decide (up to %i workers)",
+    async (workers) => {
+      const calm = await start({ workers: 0 });
+      calm.sendAll([...asides(416, 9), ...talk(20, 9, 416)]);
+      await calm.settled();
+      const expected = calm.codes();
+      const churn = await start({ workers, liveConversations: 2 });
+      for (let from = 0; from < 400; from += 52) {
+        churn.sendAll(asides(52, 9, from));
+        await churn.settled();
+      }
+      churn.sendAll(talk(20, 9, 416));
       await churn.settled();
-    }
-    churn.sendAll(talk(20, 9, 416));
-    await churn.settled();
-    onceEach(churn);
-    expect(churn.codes()).toEqual(expected);
-    // The first activation of each room is not churn; what comes above it is.
-    expect(churn.counts.loads).toBeGreaterThan(9);
-  });
+      onceEach(churn);
+      expect(churn.codes()).toEqual(expected);
+      // The first activation of each room is not churn; what comes above it is.
+      expect(churn.counts.loads).toBeGreaterThan(9);
+    },
+  );
 
-  test("a store that fails to commit delays results and neither loses nor doubles one", async () => {
-    const world = await start({ workers });
-    world.failCommits(2);
-    world.sendAll(talk(200, 5));
-    await until(() => world.codes().every((code) => code !== null));
-    await world.settled();
-    onceEach(world);
-    const blocks = world.effects.map(({ seq, effect }) => `${seq} ${JSON.stringify(effect)}`);
-    expect(new Set(blocks).size).toBe(blocks.length);
-  });
+  test.each(inTurn([0, 2], 1))(
+    "a store that fails to commit delays results and neither loses nor doubles one (up to %i workers)",
+    async (workers) => {
+      const world = await start({ workers });
+      world.failCommits(2);
+      world.sendAll(talk(200, 5));
+      await until(() => world.codes().every((code) => code !== null));
+      await world.settled();
+      onceEach(world);
+      const blocks = world.effects.map(({ seq, effect }) => `${seq} ${JSON.stringify(effect)}`);
+      expect(new Set(blocks).size).toBe(blocks.length);
+    },
+  );
 
-  test("passivateAll writes a record of every idle conversation, and talk goes on from it", async () => {
-    const world = await start({ workers });
-    world.sendAll(asides(40, 6));
-    await world.supervisor.passivateAll();
-    expect(world.checkpoints.size).toBe(6);
-    expect(world.supervisor.status().reduce((sum, { live }) => sum + live, 0)).toBe(0);
-    world.sendAll(asides(40, 6, 40));
-    await world.settled();
-    onceEach(world);
-  });
+  test.each(inTurn([0, 2], 0))(
+    "passivateAll writes a record of every idle conversation, and talk goes on from it (up to %i workers)",
+    async (workers) => {
+      const world = await start({ workers });
+      world.sendAll(asides(40, 6));
+      await world.supervisor.passivateAll();
+      expect(world.checkpoints.size).toBe(6);
+      expect(world.supervisor.status().reduce((sum, { live }) => sum + live, 0)).toBe(0);
+      world.sendAll(asides(40, 6, 40));
+      await world.settled();
+      onceEach(world);
+    },
+  );
 
-  test("a turn reports to its end, and an aborted one ends within a second", async () => {
-    const config = configOf({ agents: { list: [{ id: "main", driver: { kind: "odd" } }] } });
-    const { drivers } = await import("../../support/runtime/host-module.ts");
-    const world = await start({ workers: Math.min(1, workers), hostModule, drivers }, config);
-    world.supervisor.run(order("T1", "sleep"));
-    world.supervisor.run(order("T2", "hang"));
-    await until(() => types(world, "T2").includes("agent.tool"));
-    expect(await world.supervisor.steer("T2", "left")).toBe(true);
-    expect(await world.supervisor.steer("T2", "right")).toBe(false);
-    expect(await world.supervisor.steer("T9", "left")).toBe(false);
-    world.supervisor.abort("T2", "/stop");
-    await world.settled();
-    expect(types(world, "T1")).toEqual([
-      "agent.started",
-      "agent.spoke",
-      "agent.text",
-      "agent.ended",
-    ]);
-    expect(types(world, "T2").at(-1)).toBe("agent.failed");
-  });
+  test.each(inTurn([0, 2], 1))(
+    "a turn reports to its end, and an aborted one ends within a second (up to %i workers)",
+    async (workers) => {
+      const config = configOf({ agents: { list: [{ id: "main", driver: { kind: "odd" } }] } });
+      const { drivers } = await import("../../support/runtime/host-module.ts");
+      const world = await start({ workers: Math.min(1, workers), hostModule, drivers }, config);
+      world.supervisor.run(order("T1", "sleep"));
+      world.supervisor.run(order("T2", "hang"));
+      await until(() => types(world, "T2").includes("agent.tool"));
+      expect(await world.supervisor.steer("T2", "left")).toBe(true);
+      expect(await world.supervisor.steer("T2", "right")).toBe(false);
+      expect(await world.supervisor.steer("T9", "left")).toBe(false);
+      world.supervisor.abort("T2", "/stop");
+      await world.settled();
+      expect(types(world, "T1")).toEqual([
+        "agent.started",
+        "agent.spoke",
+        "agent.text",
+        "agent.ended",
+      ]);
+      expect(types(world, "T2").at(-1)).toBe("agent.failed");
+    },
+  );
 
-  test("a crash reports the turns it took and nothing of them afterwards", async () => {
-    const config = configOf({ agents: { list: [{ id: "main", driver: { kind: "odd" } }] } });
-    const { drivers } = await import("../../support/runtime/host-module.ts");
-    const world = await start({ workers: Math.min(1, workers), hostModule, drivers }, config);
-    world.supervisor.run(order("T1", "hang"));
-    await until(() => world.reports.length > 0);
-    await world.supervisor.crash();
-    expect(world.lost.map(({ turnId }) => turnId)).toEqual(["T1"]);
-    world.supervisor.run(order("T1", "again", { attempt: 2 }));
-    await world.settled();
-    const second = world.reports.filter(({ attempt }) => attempt === 2);
-    expect(second.at(-1)?.event.type).toBe("agent.ended");
-    const first = world.reports.filter(({ attempt }) => attempt === 1);
-    expect(first.map(({ event }) => event.type)).toEqual(["agent.started", "agent.tool"]);
-  });
+  test.each(inTurn([0, 2], 1))(
+    "a crash reports the turns it took and nothing of them afterwards (up to %i workers)",
+    async (workers) => {
+      const config = configOf({ agents: { list: [{ id: "main", driver: { kind: "odd" } }] } });
+      const { drivers } = await import("../../support/runtime/host-module.ts");
+      const world = await start({ workers: Math.min(1, workers), hostModule, drivers }, config);
+      world.supervisor.run(order("T1", "hang"));
+      await until(() => world.reports.length > 0);
+      await world.supervisor.crash();
+      expect(world.lost.map(({ turnId }) => turnId)).toEqual(["T1"]);
+      world.supervisor.run(order("T1", "again", { attempt: 2 }));
+      await world.settled();
+      const second = world.reports.filter(({ attempt }) => attempt === 2);
+      expect(second.at(-1)?.event.type).toBe("agent.ended");
+      const first = world.reports.filter(({ attempt }) => attempt === 1);
+      expect(first.map(({ event }) => event.type)).toEqual(["agent.started", "agent.tool"]);
+    },
+  );
 });
 
 describe("turns in a worker", () => {

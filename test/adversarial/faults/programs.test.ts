@@ -17,6 +17,7 @@ import { scenarioConfig } from "../../../src/domain/config/index.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
 import { alive, running } from "../../support/agents/alive.ts";
 import { builtFile, builtUrl } from "../../support/built/files.ts";
+import { inTurn } from "../../support/rounds.ts";
 import { readyDirectory } from "../../support/runtime/ready-directory.ts";
 import { systemPorts } from "../../support/runtime/system-ports.ts";
 import { createTestStore } from "../../support/runtime/test-store.ts";
@@ -91,7 +92,7 @@ describe("programs of agents", () => {
     await expect.poll(() => started().flat().filter(running), patience).toEqual([]);
   });
 
-  test.each([0, 1])("end when the runtime stops (%i workers)", async (workers) => {
+  test.each(inTurn([0, 1], 0))("end when the runtime stops (%i workers)", async (workers) => {
     const runtime = runtimeOn(workers);
     await runtime.start();
     await greet(runtime);
