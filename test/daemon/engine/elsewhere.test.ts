@@ -47,7 +47,7 @@ const agentsIn = (workspace: string) => {
   const driver = { kind: "module", module: join(workspace, "agent.mjs") };
   return { agents: { list: [{ id: "main", name: "Scout", workspace, driver }] } };
 };
-const media = { maxBytes: 1_500_000 };
+const media = { maxBytes: 800_000 };
 /** Of a daemon: where it listens, and what clients must send. */
 type Reached = Pick<LiveDaemon, "base" | "token">;
 
