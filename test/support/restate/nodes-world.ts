@@ -56,6 +56,8 @@ export class NodesWorld {
   readonly #ports: number[];
   readonly #balancer: Balancer;
   #server: RestateServer;
+  /** By key, what was read last. */
+  readonly #read = new Map<string, readonly KeptRow[]>();
   /** By room, what was not acknowledged, oldest first: of these only the first is under way. */
   readonly #queues = new Map<string, string[]>();
 
@@ -166,15 +168,15 @@ export class NodesWorld {
     while (this.acked.size < this.said.length) await new Promise((next) => setTimeout(next, 1));
   }
 
-  /** Resolves when a node has sent an answer in each room since the call. */
+  /** Resolves when a node has sent an answer in each room since the call; asks in each once in two seconds. */
   async answeredBy(node: number): Promise<void> {
     const before = this.received.length;
     const answered = () =>
       new Set(this.received.slice(before).flatMap((one) => (one.node === node ? [one.chat] : [])));
-    while (answered().size < rooms) {
-      if (this.acked.size === this.said.length) await this.traffic(rooms);
+    for (let looks = 0; answered().size < rooms; looks += 1) {
+      if (looks % 8 === 0 && this.acked.size === this.said.length) await this.traffic(rooms);
       else this.redeliver();
-      await new Promise((next) => setTimeout(next, 50));
+      await new Promise((next) => setTimeout(next, 250));
     }
   }
 
@@ -255,20 +257,21 @@ export class NodesWorld {
     return found;
   }
 
-  /** Where the copy of a node that runs is not what the server has, in words. */
+  /** Where the copy of a node that runs is not what the server has, in words; what differs is read again by the next call. */
   async copiesDiffer(): Promise<readonly string[]> {
     const found: string[] = [];
     for (let room = 0; room < rooms; room += 1) {
       const key = `agent:main:direct:peer${room}`;
-      const stored = await this.rows(key);
+      const stored = await this.lastRows(key);
       for (const [node, one] of this.#nodes.entries()) {
         if (!alive(one)) continue;
         const path = join(this.#folder, String(node), "mirror.db");
         const { has, should } = compared(path, key, stored);
         const rows = new Set(should);
         const others = has.filter((row) => !rows.has(row));
-        if (has.length !== should.length || others.length > 0)
-          found.push(`node ${node}, ${key}: ${has.length} rows of ${should.length}, ${others}`);
+        if (has.length === should.length && others.length === 0) continue;
+        found.push(`node ${node}, ${key}: ${has.length} rows of ${should.length}, ${others}`);
+        this.#read.delete(key);
       }
     }
     return found;
@@ -287,10 +290,10 @@ export class NodesWorld {
     return ids.filter((id, place) => ids.indexOf(id) !== place);
   }
 
-  /** The records of all rooms, parsed. */
+  /** The records of all rooms as they were read last, parsed. */
   async records(): Promise<readonly (readonly unknown[])[]> {
     const all = await Promise.all(
-      Array.from({ length: rooms }, (_, room) => this.rows(`agent:main:direct:peer${room}`)),
+      Array.from({ length: rooms }, (_, room) => this.lastRows(`agent:main:direct:peer${room}`)),
     );
     return all.flat().flatMap(({ table, row }) => {
       const record = table === "conversation" ? row?.record : null;
@@ -301,7 +304,14 @@ export class NodesWorld {
   async rows(key: string): Promise<readonly KeptRow[]> {
     const path = `${conversationService}/${encodeURIComponent(key)}/rows`;
     const answer = await fetch(`${this.#server.ingress}/${path}`, { method: "POST" });
-    return (await answer.json()) as KeptRow[];
+    const rows = (await answer.json()) as KeptRow[];
+    this.#read.set(key, rows);
+    return rows;
+  }
+
+  /** What was read last, as by `broken`: where nothing is under way, a call that carries all rows says nothing new. */
+  async lastRows(key: string): Promise<readonly KeptRow[]> {
+    return this.#read.get(key) ?? this.rows(key);
   }
 
   async close(): Promise<void> {
