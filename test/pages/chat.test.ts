@@ -120,6 +120,16 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     await page.reload();
     await page.getByText("You said: do not forget me").waitFor();
     expect(server.taken).toHaveLength(taken + 1);
+    // And one that nobody heard, which only the page has.
+    rig.forgive("WebSocket");
+    server.cut({ refuse: true });
+    await page.getByText(/^Reconnecting, attempt/).waitFor();
+    await page.getByLabel("Message to Scout").fill("nor me");
+    await page.keyboard.press("Enter");
+    await page.reload();
+    server.recover();
+    await page.getByText("You said: nor me").waitFor();
+    expect(server.taken).toHaveLength(taken + 2);
   });
 
   test("light and dark follow the system, and the switch is remembered", async () => {

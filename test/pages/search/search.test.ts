@@ -53,7 +53,7 @@ describe.skipIf(!haveChromium)("search", () => {
   async function toRooms(): Promise<void> {
     await page.setViewportSize({ width: 1440, height: 900 });
     await follow(page, "/");
-    await page.getByRole("link", { name: "Search messages" }).waitFor();
+    await page.getByRole("heading", { level: 1, name: "Rooms", exact: true }).waitFor();
   }
   /** The page of the search, from another page, with what its address asks for. */
   async function search(query = ""): Promise<void> {
