@@ -33,6 +33,7 @@ const further = {
   "test/daemon-process": "test/support/daemon/daemon-program.ts",
   "test/host-module": "test/support/runtime/host-module.ts",
   "test/lease-program": "test/support/restate/lease-program.ts",
+  "test/missing-parser": "test/support/built/missing-parser.ts",
   "test/owner": "test/support/agents/owner.ts",
   "test/replay-program": "test/support/replay/program.ts",
   "test/tracing": "test/support/daemon/tracing.ts",
