@@ -201,7 +201,7 @@ describe("a supervisor", () => {
 describe("turns in a worker", () => {
   const config = configOf({ agents: { list: [{ id: "main", driver: { kind: "odd" } }] } });
 
-  test("see no environment variable that could hold a secret", async () => {
+  test("see no environment variable that could hold a secret, and may sleep", async () => {
     process.env.EARSHOT_TEST_TOKEN = "hush";
     const world = await start({ workers: 1, hostModule }, config);
     world.supervisor.run(order("T1", "env"));
@@ -209,6 +209,10 @@ describe("turns in a worker", () => {
     const text = world.reports.map(({ event }) => JSON.stringify(event)).join();
     expect(text).toContain("PATH");
     expect(text).not.toContain("EARSHOT_TEST_TOKEN");
+    // A host's timers do not stand still while no batch comes.
+    world.supervisor.run(order("T2", "sleep"));
+    await world.settled();
+    expect(types(world, "T2").at(-1)).toBe("agent.ended");
   });
 
   test.each(["exit", "loop"])("that %s cost their host, and are reported lost", async (said) => {
@@ -304,14 +308,6 @@ describe("what must not happen", () => {
     expect(waiting).toBeGreaterThan(1_500);
     await world.settled();
     onceEach(world);
-  });
-
-  test("a host's timers do not stand still while no batch comes", async () => {
-    const config = configOf({ agents: { list: [{ id: "main", driver: { kind: "odd" } }] } });
-    const world = await start({ workers: 1, hostModule }, config);
-    world.supervisor.run(order("T1", "sleep"));
-    await world.settled();
-    expect(types(world, "T1").at(-1)).toBe("agent.ended");
   });
 
   test("a host without its agents' module fails the turn instead of losing it", async () => {

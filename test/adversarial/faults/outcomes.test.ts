@@ -60,8 +60,8 @@ async function everywhere(
 ) {
   for (const mode of where) await say(world, mode, room, text, id);
 }
-/** Each of many in rooms of each other mode, the next in those of the others; in the full rounds all in all. */
-const modesAt = (at: number) => modes.filter((_, n) => rounds(0, 1) > 0 || n % 2 === at % 2);
+/** Each of many in rooms of each third mode, the next in those of others; in the full rounds all in all. */
+const modesAt = (at: number) => modes.filter((_, n) => rounds(0, 1) > 0 || n % 3 === at % 3);
 
 /** Every promise that was broken, in words. */
 async function broken({ world, store }: Awaited<ReturnType<typeof rooms>>) {
