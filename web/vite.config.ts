@@ -1,11 +1,10 @@
 /** The pages: one script, one style sheet, no inline code, so that the content policy can be strict. */
-import preact from "@preact/preset-vite";
 import { defineConfig } from "vite";
 
 export default defineConfig({
   root: import.meta.dirname,
   base: "/",
-  plugins: [preact()],
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: "../dist/web",
     emptyOutDir: true,
