@@ -217,7 +217,8 @@ describe.skipIf(!haveChromium)("the What-if page on a real daemon", () => {
         text: index % 9 === 0 ? "scout?" : "hm",
       },
     });
-    const all = Array.from({ length: 5_000 }, (_, index) => JSON.stringify(said(index)));
+    // Many times what is replayed until the button is pressed, whatever else the machine does.
+    const all = Array.from({ length: 40_000 }, (_, index) => JSON.stringify(said(index)));
     writeFileSync(long, all.join("\n"));
     await page.getByLabel("Recording file").setInputFiles(long);
     const progress = page.getByRole("progressbar", { name: "Replaying" });
