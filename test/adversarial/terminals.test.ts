@@ -224,7 +224,9 @@ describe("A36: nothing that a terminal obeys is printed by", () => {
     const headers = { authorization: `Bearer ${daemon.token}` };
     const stop = new AbortController();
     const answer = await fetch(`${daemon.base}/api/events`, { headers, signal: stop.signal });
-    await post({ chat: group, id: `m4${evil}`, author, text: evil });
+    // An author that the agent has not answered, so that no turn meets the tests that follow.
+    const other = { ...author, id: `c${evil}` };
+    await post({ chat: group, id: `m4${evil}`, author: other, text: evil });
     let reported = "";
     for await (const part of answer.body as ReadableStream<Uint8Array>) {
       reported += new TextDecoder().decode(part);

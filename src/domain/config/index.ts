@@ -30,7 +30,7 @@ export {
 } from "./parse/secrets.ts";
 export { agentOf, type ConfiguredAgent, defaultAgentId } from "./resolve/agent.ts";
 export { agentIn } from "./resolve/agent-in-room.ts";
-export { type FirstReadSettings, resolveFirstRead } from "./resolve/first-read.ts";
+export { resolveFirstRead } from "./resolve/first-read.ts";
 export { heartbeatKeys, resolveHeartbeat } from "./resolve/heartbeat.ts";
 export { resolveJudge } from "./resolve/judge.ts";
 export { resolveMedia } from "./resolve/media.ts";
