@@ -183,6 +183,18 @@ describe.skipIf(!haveChromium)("the Chat page", () => {
     const below = () =>
       scroll.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight);
     await soon(below).toBeLessThan(2);
+    // Its box becomes lower in the frame in which the page hears that it was scrolled.
+    await scroll.evaluate((box) => {
+      box.scrollBy(0, -1);
+      (box as HTMLElement).style.maxHeight = "120px";
+    });
+    await soon(below).toBeLessThan(2);
+    await scroll.evaluate((box) => {
+      (box as HTMLElement).style.maxHeight = "";
+    });
+    // Twice: the observer of its size runs after the first.
+    const frame = "new Promise((go) => requestAnimationFrame(() => setTimeout(go)))";
+    await page.evaluate(`${frame}.then(() => ${frame})`);
     await scroll.evaluate((box) => box.scrollTo(0, 0));
     // The page hears of the scrolling with the next frame.
     await page.evaluate("new Promise((go) => requestAnimationFrame(() => setTimeout(go, 50)))");

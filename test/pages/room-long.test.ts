@@ -172,6 +172,14 @@ describe.skipIf(!haveChromium)("a room of many lines", () => {
     await soon(focused).toBe("4");
     await soon(() => line(4).evaluate(isInSight)).toBe(true);
     expect(await page.locator(".msg[aria-selected=true] .text").textContent()).toBe(textOf(4));
+    // A key that comes before the page has heard that it was scrolled.
+    await box().evaluate((e) => {
+      e.scrollBy({ top: 5_000 });
+      const key = new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true });
+      document.activeElement?.dispatchEvent(key);
+    });
+    await soon(focused).toBe("5");
+    await soon(() => line(5).evaluate(isInSight)).toBe(true);
   });
 
   test("the selected line and its ladder are as they were when it comes back", async () => {

@@ -32,11 +32,16 @@ export function useFollow(count: number): Follow {
   useEffect(() => {
     const box = ref.current;
     if (box === null) return;
+    const sizeOf = () => `${box.clientWidth} ${box.clientHeight}`;
+    let size = sizeOf();
     const look = () => {
+      // In the same frame its size changed, of which the observer hears after this: nobody went away.
+      if (near.current && sizeOf() !== size) return;
       near.current = box.scrollHeight - box.scrollTop - box.clientHeight <= nearPx;
       if (near.current) setUnseen(0);
     };
     const stay = () => {
+      size = sizeOf();
       if (near.current) toEnd();
     };
     const resized = new ResizeObserver(stay);

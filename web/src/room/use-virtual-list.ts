@@ -118,6 +118,8 @@ export function useList(rows: readonly Row[], room: Room, pages: Pages): ShownLi
     },
     reveal(key, block, focus = false) {
       if (focus) sought.current = key;
+      // Or what it was scrolled just before would be taken for a movement away from the row.
+      catchUp(tied);
       bring(tied, key, block);
       again(undefined);
     },
