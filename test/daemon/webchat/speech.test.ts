@@ -3,7 +3,7 @@
  */
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { TelegramChats } from "../../../src/adapters/channels/telegram/chats.ts";
 import { createTelegramClient } from "../../../src/adapters/channels/telegram/client.ts";
 import { createTelegramOutbound } from "../../../src/adapters/channels/telegram/outbound.ts";
@@ -17,7 +17,13 @@ import {
   type TtsLevel,
 } from "../../../src/domain/session.ts";
 import type { StreamLine } from "../../../src/domain/stream.ts";
-import { never, openService, program, settingsOf } from "../../support/runtime/media-service.ts";
+import {
+  never,
+  openService,
+  program,
+  settingsOf,
+  tempFolder,
+} from "../../support/runtime/media-service.ts";
 import { sampleFiles } from "../../support/servers/media.ts";
 import { sampleToken, startTelegramServer } from "../../support/servers/telegram.ts";
 
@@ -63,13 +69,15 @@ describe("the program that speaks", () => {
     ],
     ["hangs", "setInterval(() => {}, 1000)", /took longer than 300 ms/],
   ])("that %s says why, and leaves nothing behind", async (what, code, why) => {
-    const before = spoken();
+    // Where no other test file speaks at the same time.
+    vi.stubEnv("TMPDIR", tempFolder());
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { service } = openService();
     const timeoutMs = what === "hangs" ? 300 : 10_000;
     const broken = { kind: "command", ...program(code) };
     const settings = settingsOf({ speech: broken, maxBytes: 1_000, timeoutMs });
     await expect(service.speak("x", settings, never)).rejects.toThrow(why);
-    expect(spoken()).toEqual(before);
+    expect(spoken()).toEqual([]);
   });
 });
 
