@@ -42,8 +42,8 @@ export class IrcPerson {
     return person;
   }
 
-  write(line: string): void {
-    this.#socket.write(`${line}\r\n`);
+  write(line: string, encoding: BufferEncoding = "utf8"): void {
+    this.#socket.write(`${line}\r\n`, encoding);
   }
 
   /** Writes a line; resolves to what came until the server had read it. */

@@ -141,12 +141,21 @@ class IrcTransport extends EventEmitter implements Transport {
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
+const utf8Broken = new TextDecoder("utf-8");
 
-/** Some clients still write Latin-1. */
+/** A character of several bytes, as one char for each of them. */
+const wholeCharacter =
+  /[\u00c2-\u00df][\u0080-\u00bf]|[\u00e0-\u00ef][\u0080-\u00bf]{2}|[\u00f0-\u00f4][\u0080-\u00bf]{3}/;
+
+/**
+ * Some clients still write Latin-1. Servers and clients cut a long line at a byte, within a character: a line
+ * that has whole ones of several bytes is UTF-8, and what is left of the other ones becomes U+FFFD.
+ */
 function decode(bytes: Buffer): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    return bytes.toString("latin1");
+    const latin1 = bytes.toString("latin1");
+    return wholeCharacter.test(latin1) ? utf8Broken.decode(bytes) : latin1;
   }
 }

@@ -105,6 +105,27 @@ describe.each(servers)("%s", (name, start) => {
       }
     });
 
+    test("a line that the server cuts within a character is read as far as it goes", async () => {
+      const { channel, room } = await enter();
+      // As long as a client may write it; with who wrote it before it, the server has to cut it.
+      const capacity = 510 - Buffer.byteLength(`PRIVMSG ${room} :`);
+      for (const lead of ["", "x", "xx"]) {
+        const text = lead + "語".repeat(Math.floor((capacity - lead.length) / 3));
+        await ann.say(room, text);
+        await expect.poll(() => heard(channel).length).toBe(lead.length + 1);
+        const read = heard(channel).at(-1) ?? "";
+        expect(read.length).toBeGreaterThan(100);
+        // ngircd marks what it has cut.
+        expect(text.startsWith(read.replace(/\ufffd?(?:\[CUT\])?$/, "")), read).toBe(true);
+      }
+    });
+
+    test("a client that writes Latin-1 is read as such", async () => {
+      const { channel, room } = await enter();
+      ann.write(`PRIVMSG ${room} :für Ähnliches: ein Café`, "latin1");
+      await expect.poll(() => heard(channel)).toEqual(["für Ähnliches: ein Café"]);
+    });
+
     test("notices and requests to the client are neither heard nor answered; actions are heard", async () => {
       const { channel, room, nick } = await enter();
       for (const target of [room, nick]) {
