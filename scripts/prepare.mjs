@@ -1,7 +1,17 @@
 // What the entry scripts share: install when needed, build when stale. Plain JavaScript on purpose: it
 // runs before anything is installed.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -29,7 +39,14 @@ function newest(folder) {
   return latest;
 }
 
-const lock = join(root, ".preparing");
+/**
+ * A folder with one file, which is named after who has it. It comes into place with its file by a rename, which
+ * fails where a folder with a file is. Of an owner that was killed, that file is deleted and then the empty folder:
+ * whoever does that late, when another has taken its place, deletes nothing of the other.
+ */
+const lock = join(root, ".preparing.lock");
+const ownName = `${process.pid}-${Date.now()}`;
+let isOurs = false;
 
 function isRunning(pid) {
   try {
@@ -39,34 +56,59 @@ function isRunning(pid) {
   }
 }
 
-/** Takes the lock, if nobody has it, and answers how to give it back. */
-function tryLock() {
+/** Does it; false if it fails with one of these codes, which is expected where several want the lock. */
+function attempt(codes, change) {
   try {
-    writeFileSync(lock, String(process.pid), { flag: "wx" });
-    const unlock = () => rmSync(lock, { force: true });
-    process.once("exit", unlock);
-    return () => {
-      process.off("exit", unlock);
-      unlock();
-    };
+    change();
+    return true;
   } catch (error) {
-    if (error.code !== "EEXIST") throw error;
+    if (!codes.includes(error.code)) throw error;
+    return false;
   }
-  const owner = ownerOfLock();
-  // The command that started this one has it: `npm start`, which builds.
-  if ([process.pid, process.ppid].includes(owner)) return () => undefined;
-  // One that was killed left it. An owner that has not written its number yet is there.
-  if (owner !== 0 && !isRunning(owner)) rmSync(lock, { force: true });
-  return null;
 }
 
+/** The name of who has the lock, or null. */
 function ownerOfLock() {
-  try {
-    return Number(readFileSync(lock, "utf8"));
-  } catch (error) {
-    if (error.code !== "ENOENT") throw error;
-    return 0;
+  let owner = null;
+  attempt(["ENOENT"], () => {
+    [owner = null] = readdirSync(lock);
+  });
+  return owner;
+}
+
+/** Takes the lock away from this owner, if it still has it; with null the empty folder. */
+function release(owner) {
+  if (owner !== null) attempt(["ENOENT"], () => unlinkSync(join(lock, owner)));
+  attempt(["ENOENT", "ENOTEMPTY", "EEXIST"], () => rmdirSync(lock));
+}
+
+function unlock() {
+  isOurs = false;
+  process.off("exit", unlock);
+  release(ownName);
+}
+
+/** Takes the lock, if nobody has it, and answers how to give it back. */
+function tryLock() {
+  const owner = ownerOfLock();
+  if (owner !== null) {
+    const pid = Number.parseInt(owner, 10);
+    // This command has it already, or the one that started it: `npm start`, which builds.
+    if (isOurs || pid === process.ppid) return () => undefined;
+    if (pid !== process.pid && isRunning(pid)) return null;
   }
+  release(owner);
+  const staged = `${lock}.${ownName}`;
+  mkdirSync(staged);
+  writeFileSync(join(staged, ownName), "");
+  const isThere = process.platform === "win32" ? ["EPERM", "EEXIST"] : ["ENOTEMPTY", "EEXIST"];
+  isOurs = attempt(isThere, () => renameSync(staged, lock));
+  if (isOurs) {
+    process.once("exit", unlock);
+    return unlock;
+  }
+  rmSync(staged, { recursive: true });
+  return null;
 }
 
 /**
@@ -77,8 +119,9 @@ export function waitForTurn() {
   for (let waits = 0; ; waits += 1) {
     const unlock = tryLock();
     if (unlock !== null) return unlock;
-    if (waits === 5) {
-      const who = `process ${ownerOfLock()}, which installs or builds here`;
+    const owner = waits === 5 ? ownerOfLock() : null;
+    if (owner !== null) {
+      const who = `process ${Number.parseInt(owner, 10)}, which installs or builds here`;
       process.stderr.write(`earshot: waits for ${who} (if it does not: delete ${lock})\n`);
     }
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);

@@ -1,19 +1,36 @@
 /**
  * What the commands of a checkout share: they install and build one at a time, as two daemons that start
- * together on a fresh clone would else build into each other's files.
+ * together on a fresh clone would else build into each other's files. A lock that a killed command left is taken once.
  */
 import { spawn } from "node:child_process";
 import {
   copyFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+
+/** Loaded first, it stops a command right before the first file that it deletes, until there is a file "go". */
+const stopsBeforeDeleting = `
+  const fs = require("node:fs");
+  const pause = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  let isFirst = true;
+  for (const name of ["rmSync", "unlinkSync"]) {
+    const real = fs[name];
+    fs[name] = (...args) => {
+      if (isFirst) fs.writeSync(1, "deletes");
+      isFirst = false;
+      while (!fs.existsSync("go")) pause();
+      return real(...args);
+    };
+  }
+  require("node:module").syncBuiltinESMExports();
+`;
 
 describe("commands of one checkout", () => {
   /** A checkout with the script alone, and a command that counts in a file as long as it is its turn. */
@@ -39,10 +56,14 @@ describe("commands of one checkout", () => {
       }`;
     writeFileSync(command, text);
     writeFileSync(count, "0");
-    const start = (...args: string[]) => {
-      const child = spawn(process.execPath, [command, ...args], { stdio: ["ignore", "pipe", 2] });
+    const slow = join(root, "slow.cjs");
+    writeFileSync(slow, stopsBeforeDeleting);
+    const start = (as: "quick" | "hang" | "slow" = "quick") => {
+      const args = [...(as === "slow" ? ["--require", slow] : []), command, as];
+      const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", 2], cwd: root });
       const ended = new Promise((done) => child.once("exit", done));
-      return { child, ended };
+      const said = new Promise((done) => child.stdout?.once("data", (text) => done(String(text))));
+      return { child, ended, said };
     };
     return { root, start, counted: () => Number(readFileSync(count, "utf8")) };
   }
@@ -52,13 +73,13 @@ describe("commands of one checkout", () => {
     const codes = await Promise.all([1, 2, 3, 4].map(() => start().ended));
     expect(codes).toEqual([0, 0, 0, 0]);
     expect(counted()).toBe(4);
-    expect(existsSync(join(root, ".preparing"))).toBe(false);
+    expect(readdirSync(root).filter((name) => name.startsWith(".preparing"))).toEqual([]);
   });
 
   test("wait for one that is at work, and no longer when it was killed", async () => {
     const { start, counted } = checkout();
     const first = start("hang");
-    await new Promise((done) => first.child.stdout?.once("data", done));
+    await first.said;
     const second = start();
     let isOver = false;
     void second.ended.then(() => {
@@ -70,5 +91,41 @@ describe("commands of one checkout", () => {
     first.child.kill("SIGKILL");
     expect([await first.ended, await second.ended]).toEqual([null, 0]);
     expect(counted()).toBe(1);
+  });
+
+  test("that find the lock of one that was killed do not take it from each other", async () => {
+    const { root, start, counted } = checkout();
+    const killed = start("hang");
+    await killed.said;
+    killed.child.kill("SIGKILL");
+    await killed.ended;
+    const slow = start("slow");
+    // It has seen that nobody is at work any more.
+    expect(await slow.said).toBe("deletes");
+    const quick = start("hang");
+    expect(await quick.said).toBe("mine");
+    writeFileSync(join(root, "go"), "");
+    let isOver = false;
+    void slow.ended.then(() => {
+      isOver = true;
+    });
+    // Longer than it takes to delete and count.
+    await new Promise((done) => setTimeout(done, 500));
+    expect([isOver, counted()]).toEqual([false, 0]);
+    quick.child.kill("SIGKILL");
+    expect([await quick.ended, await slow.ended]).toEqual([null, 0]);
+    expect(counted()).toBe(1);
+    expect(readdirSync(root).filter((name) => name.startsWith(".preparing"))).toEqual([]);
+  });
+
+  test("that come in a crowd after one was killed are at work one at a time", async () => {
+    const { root, start, counted } = checkout();
+    const killed = start("hang");
+    await killed.said;
+    const crowd = [1, 2, 3, 4, 5, 6].map(() => start().ended);
+    killed.child.kill("SIGKILL");
+    expect(await Promise.all(crowd)).toEqual([0, 0, 0, 0, 0, 0]);
+    expect(counted()).toBe(6);
+    expect(readdirSync(root).filter((name) => name.startsWith(".preparing"))).toEqual([]);
   });
 });
