@@ -27,6 +27,7 @@ import {
   withAttempt,
 } from "./row-body.ts";
 import { endRow } from "./row-end.ts";
+import { createRowOrders } from "./row-orders.ts";
 import { type CallOutcome, trySend } from "./send-attempt.ts";
 import { asAsked, askHooks } from "./send-hooks.ts";
 import { createSendQueues, type QueuedDelivery } from "./send-queues.ts";
@@ -45,6 +46,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   const queued = new Map<string, QueuedDelivery>();
   const sent = createSentTexts();
   const reactions = createWaitingReactions();
+  const alone = createRowOrders();
   /** Drafts whose whole text waits to be sent. */
   const completed = new Set<string>();
   const stop = new AbortController();
@@ -124,7 +126,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     if (passed?.kind === "refuse") return void (await giveUp(item, passed.why));
     if (passed?.kind === "send") put(item, asAsked(item.delivery.row, passed.text));
     const target = await targetOf(item, outbound);
-    // The operator may have given it up meanwhile.
+    // It may have been given up meanwhile.
     if (!queued.has(row.id)) return;
     const begun = changed(item.delivery.row, "send");
     if (begun === null) return queues.park(item);
@@ -221,7 +223,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     queues.release(item, again.dueAt);
   }
 
-  /** Reports a row in doubt that is sent again: the room may see it twice. */
+  /** Reports a row in doubt that is sent again: it may be seen twice. */
   function reportDoubt(delivery: Delivery): void {
     if (isText(delivery))
       emit.line?.(sendLine(clock.now(), delivery.row, delivery.body, "in-doubt"));
@@ -282,7 +284,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     queues.add(item, pace.notBefore(delivery));
   }
 
-  /** Cancels the reaction that a row removes; true: the row has nothing to do then. */
+  /** Cancels the reaction that a row removes; true: nothing is left to do. */
   function isUndone(delivery: Delivery): boolean {
     const undone = reactions.undoneBy(delivery);
     if (undone === null) return false;
@@ -356,15 +358,15 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       drafts.forget(turnId);
       if (broken) giveUpAll(cutShort, ({ row }) => row.turnId === turnId && isDraft(row));
     },
-    async resend(row) {
+    resend: alone(async (row) => {
       const next = queued.has(row.id) || isDraft(row) ? null : sentAgain(row, clock.now());
       if (next === null) return false;
       await journal.keep([{ kind: "outbox", row: next }]);
       moved(row, next);
       add(next, false);
       return true;
-    },
-    async drop(row) {
+    }),
+    drop: alone(async (row) => {
       const item = queued.get(row.id);
       if (item !== undefined) return giveUp(item, givenUp);
       if (row.state === "dead" && row.error?.startsWith(givenUp) === false) {
@@ -378,7 +380,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       moved(row, next);
       await finish(deliveryOf(next), next);
       return true;
-    },
+    }),
     counts: () => counts,
     textOf: sent.find,
     active: () => queues.active() + drafts.active(),

@@ -186,6 +186,31 @@ test("a send in doubt twice is held, marked and told to its conversation", async
   expect(await world.runtime.resend(row?.id as string)).toBe(false);
 });
 
+test("two operators who send a row again at once send it once, and its conversation goes on", async () => {
+  const world = await started(hold, ["odd"]);
+  await world.say("a", { direct: true });
+  await world.pass(60_000);
+  const [row] = await world.store.outboxOpen();
+  const { id } = row as OutboxRow;
+  const both = await Promise.all([world.runtime.resend(id), world.runtime.resend(id)]);
+  expect(both).toEqual([true, false]);
+  await world.say("b", { direct: true });
+  await world.pass(60_000);
+  expect(world.sent).toHaveLength(2);
+  expect(statuses(world)).toEqual(["in-doubt", "sent", "sent"]);
+});
+
+test("two operators who give up a row at once do so once", async () => {
+  const world = await started(hold, ["odd"]);
+  await world.say("a", { direct: true });
+  await world.pass(60_000);
+  const [row] = await world.store.outboxOpen();
+  const { id } = row as OutboxRow;
+  const both = await Promise.all([world.runtime.drop(id), world.runtime.drop(id)]);
+  expect(both).toEqual([true, false]);
+  expect(statuses(world)).toEqual(["in-doubt", "dead"]);
+});
+
 test("with `hold` a doubt is never sent again by itself, and the operator may give it up", async () => {
   const world = await started(hold, ["odd"]);
   await world.say("a", { direct: true });
