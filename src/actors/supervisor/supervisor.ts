@@ -361,10 +361,12 @@ class HostSupervisor implements Supervisor {
     const latest = configFor(Math.max(cfg, this.#latest));
     if (question !== undefined) return judgeSpec(resolveJudge(latest, agentId, key), question);
     const known = latest.agents.list.some(({ id }) => id === agentId);
-    const agent = agentOf(known ? latest : configFor(cfg), agentId);
-    const { driver, name: agentName } = agent;
-    const workspace = folderOf?.(agent.workspace) ?? agent.workspace;
-    return { agentId, agentName, workspace, kind: driver.kind, config: driver };
+    const config = known ? latest : configFor(cfg);
+    const { driver, name: agentName } = agentOf(config, agentId);
+    // Not the default one: it exists from the first transcript on, so programs would change folders.
+    const folder = config.agents.list.find(({ id }) => id === agentId)?.workspace;
+    const workspace = folder === undefined ? {} : { workspace: folderOf?.(folder) ?? folder };
+    return { agentId, agentName, ...workspace, kind: driver.kind, config: driver };
   }
 
   #configFor(version: number): HostConfig {

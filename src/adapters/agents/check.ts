@@ -27,8 +27,8 @@ export async function agentWarnings(
   baseDir: string,
   searchPath = process.env.PATH ?? "",
 ): Promise<readonly ConfigFinding[]> {
-  const found = config.agents.list.map(async ({ id }, index) => {
-    const { driver, workspace } = agentOf(config, id);
+  const found = config.agents.list.map(async ({ id, workspace }, index) => {
+    const { driver } = agentOf(config, id);
     const problem = await problemOf({ baseDir, ...driver }, workspace, searchPath);
     return problem === null ? [] : [{ at: `agents.list[${index}]`, ...problem }];
   });

@@ -152,7 +152,7 @@ export interface AgentPort {
 export interface AgentContext<Config> {
   readonly agentId: string;
   readonly agentName: string;
-  /** The agent's folder as configured (`~` unexpanded); it may not exist. */
+  /** The agent's folder, if the config names one; it may not exist. */
   readonly workspace?: string;
   readonly config: Config;
   readonly now: () => Millis;

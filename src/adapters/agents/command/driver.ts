@@ -53,7 +53,7 @@ export const programFields = {
     .max(4_096)
     .optional()
     .describe(
-      "Working folder. Left out: the agent's workspace if it exists, otherwise the config file's folder.",
+      "Working folder. Left out: the agent's `workspace` if it has one that exists, otherwise the config file's folder.",
     ),
   env: z
     .array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, "the name of a variable"))
