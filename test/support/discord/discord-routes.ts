@@ -210,6 +210,8 @@ function createMessage(server: DiscordServer, call: Call): APIMessage {
   const reference = call.body.message_reference as
     | { message_id: string; fail_if_not_exists?: boolean }
     | undefined;
+  if (reference !== undefined && !channel.hasHistory)
+    throw new Refusal(403, 160_002, "Cannot reply without permission to read message history");
   const parent = channel.messages.get(reference?.message_id ?? "");
   if (reference !== undefined && parent === undefined && reference.fail_if_not_exists !== false)
     throw new Refusal(400, 50_035, "Invalid Form Body: Unknown message");

@@ -11,6 +11,17 @@ import { fetchNotSentCodes, UnsentError } from "../shared/unsent.ts";
 /** `connect`: a refusal concerns the token. Every call may be repeated: sends carry a nonce. */
 export type CallKind = "call" | "connect";
 
+/** Discord understood the request and said no. */
+export class DiscordRefusedError extends EarshotError {
+  /** Discord's own number of the reason; null: it named none. */
+  readonly reason: number | null;
+
+  constructor(reason: number | null, message: string) {
+    super("EAR_CHANNEL_REJECTED", message);
+    this.reason = reason;
+  }
+}
+
 const waitMsMax = 3_600_000;
 
 /** @param token is redacted in case the platform repeats it. */
@@ -48,8 +59,8 @@ export function discordError(
     );
   if (status >= 500 || kind === "connect")
     return new EarshotError("EAR_CHANNEL_UNAVAILABLE", `${failed}: its server failed (${answer})`);
-  return new EarshotError(
-    "EAR_CHANNEL_REJECTED",
+  return new DiscordRefusedError(
+    typeof code === "number" ? code : null,
     `${failed}: it was refused (${answer})${status === 403 ? ". Give the bot the permission in this channel" : ""}`,
   );
 }

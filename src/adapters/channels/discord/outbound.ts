@@ -23,6 +23,7 @@ import { createRepeats } from "../shared/repeats.ts";
 import { channelIn, type DiscordChats } from "./chats.ts";
 import type { DiscordClient } from "./client.ts";
 import type { DiscordAccountConfig } from "./config.ts";
+import { DiscordRefusedError } from "./errors.ts";
 import { choiceFields, messageIn } from "./interactions.ts";
 import { discordParts } from "./rendering.ts";
 import { sentSchema } from "./wire.ts";
@@ -34,8 +35,11 @@ const nonceUnits = 24;
 
 const silent = { allowed_mentions: { parse: [] } };
 
+/** Where the bot may not read the history it may write, but not reply. */
+const noReplyWithoutHistory = 160_002;
+
 interface Message {
-  readonly fields: object;
+  readonly fields: Readonly<Record<string, unknown>>;
   readonly files?: readonly RawFile[];
 }
 
@@ -48,8 +52,7 @@ export function createDiscordOutbound(
   const unfinished = new LRUCache<string, string[]>(atMost(limits.unfinishedSendsMax));
   const once = createRepeats({ clock, platform: "Discord", msMax: nonceMsMax });
 
-  const create = async (route: Route, message: Message, nonce: string, signal: AbortSignal) => {
-    chats.sent.set(nonce, true);
+  const post = async (route: Route, message: Message, nonce: string, signal: AbortSignal) => {
     const { id } = await once(nonce, () =>
       client.ask("POST", `/channels/${channelIn(route)}/messages`, sentSchema, {
         what: "send a message",
@@ -60,6 +63,18 @@ export function createDiscordOutbound(
       }),
     );
     return id;
+  };
+
+  const create = async (route: Route, message: Message, nonce: string, signal: AbortSignal) => {
+    chats.sent.set(nonce, true);
+    try {
+      return await post(route, message, nonce, signal);
+    } catch (error) {
+      const { message_reference: reply, ...fields } = message.fields;
+      if (reply === undefined || !(error instanceof DiscordRefusedError)) throw error;
+      if (error.reason !== noReplyWithoutHistory) throw error;
+      return post(route, { ...message, fields }, nonce, signal);
+    }
   };
 
   /** Sends the messages that have not arrived yet. */
@@ -156,7 +171,7 @@ export function createDiscordOutbound(
 }
 
 /** As a reply to a message; a plain send if it is gone. */
-function replyingTo(replyTo: string | undefined): object {
+function replyingTo(replyTo: string | undefined): Message["fields"] {
   const message = replyTo === undefined ? null : messageIn(replyTo);
   if (message === null) return {};
   return { message_reference: { message_id: message, fail_if_not_exists: false } };

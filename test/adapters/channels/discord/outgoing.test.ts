@@ -32,6 +32,24 @@ test("a reply to a message that is gone is a plain message", async () => {
   expect(world.answers(kitchen)).toMatchObject([{ content: "too late" }]);
 });
 
+test("an answer where the bot may not read the history is a plain message, with its file, too", async () => {
+  const { world, ann, kitchen, open, route } = await openDiscord();
+  const channel = open();
+  await channel.live();
+  kitchen.hasHistory = false;
+  const replyTo = world.say(kitchen, ann, "how late is it?").id;
+  const request = { route, id: "t:0", text: "seven", signal, quote: false };
+  const { messageIds } = await channel.outbound.replyText({ ...request, replyTo });
+  const file = { mime: "image/png", name: "clock.png", data: new Uint8Array(4) };
+  await channel.outbound.sendMedia?.({ route, id: "t:1", ...file, caption: "", replyTo, signal });
+  const answers = world.answers(kitchen);
+  expect(answers.map(({ id }) => id)[0]).toBe(messageIds[0]);
+  expect(answers).toMatchObject([
+    { content: "seven" },
+    { attachments: [{ filename: "clock.png" }] },
+  ]);
+});
+
 test("choices are buttons, and a press is a message of the person who pressed", async () => {
   const { server, world, bob, kitchen, open, route } = await openDiscord();
   const channel = open();
