@@ -275,6 +275,10 @@ export const logTable: readonly LogEvent[] = [
       "The homeserver sent an event that has not the form of one: field.",
     ],
     ["matrix.history-unread", "A room could not be read back: room, why."],
+    [
+      "matrix.message-unread",
+      "The homeserver fails each time over a message that another one refers to, which stays unknown: room, why.",
+    ],
     ["matrix.join-refused", "The homeserver did not let the bot into a room: room, why."],
     ["xmpp.intake-closed", "Messages wait because the intake accepts nothing."],
     ["xmpp.join-refused", "A room did not let the bot in: room, why."],

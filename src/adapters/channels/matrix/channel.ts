@@ -6,7 +6,7 @@ import { defineChannel } from "../../../domain/ports/index.ts";
 import { createMatrixClient, type MatrixClient, pathOf } from "./client.ts";
 import { type MatrixAccountConfig, matrixFacts } from "./config.ts";
 import { identityOf, type MatrixLink, receive } from "./gateway.ts";
-import { newestOf, oneEvent } from "./history.ts";
+import { createLookup, newestOf } from "./history.ts";
 import { fetchFile } from "./media.ts";
 import { inboundOf } from "./normalise.ts";
 import { createMatrixOutbound } from "./outbound.ts";
@@ -26,7 +26,7 @@ export const matrixChannel = defineChannel<MatrixAccountConfig>({
       membership: ({ chat }, signal) => membersIn(client, rooms.currentOf(chat.id), signal),
       async history({ chat }, limit, signal) {
         const room = rooms.currentOf(chat.id);
-        const fetch = (of: string, id: string) => oneEvent(client, of, id, signal);
+        const fetch = createLookup(client, log, signal);
         const receiver = { account: accountId, rooms, fetch };
         const events = await newestOf(client, room, limit, log, signal);
         const messages = [];

@@ -8,8 +8,11 @@ import { redactSecrets } from "../../../domain/redact-secrets.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 import { notSentCodes, UnsentError } from "../shared/unsent.ts";
 
-/** `connect`: a refusal concerns the account. Every call may be repeated: sends carry an id. */
-export type CallKind = "call" | "connect";
+/**
+ * `connect`: a refusal concerns the account. `look`: about one thing, so a proxy's refusal is one of it, too:
+ * some take no id with a slash. Every call may be repeated: sends carry an id.
+ */
+export type CallKind = "call" | "connect" | "look";
 
 /** The homeserver understood the request and said no. */
 export class MatrixRefusedError extends EarshotError {
@@ -74,7 +77,8 @@ export function matrixError(
       `${failed}: nothing of Matrix is at this address (${answer}). Use the one that the domain names ` +
         "in /.well-known/matrix/client",
     );
-  if (status >= 500 || errcode === "" || status < 400)
+  const isRefusal = status >= 400 && status < 500 && (errcode !== "" || kind === "look");
+  if (!isRefusal)
     return new EarshotError("EAR_CHANNEL_UNAVAILABLE", `${failed}: it failed (${answer})`);
   return new MatrixRefusedError(
     errcode,

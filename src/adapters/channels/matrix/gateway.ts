@@ -14,7 +14,7 @@ import { deliverEach } from "../shared/deliver.ts";
 import { type MatrixClient, pathOf } from "./client.ts";
 import type { MatrixAccountConfig } from "./config.ts";
 import { MatrixRefusedError } from "./errors.ts";
-import { eventsIn, eventTypes, oneEvent, readBack, sinceJoin } from "./history.ts";
+import { createLookup, eventsIn, eventTypes, readBack, sinceJoin } from "./history.ts";
 import { Invites } from "./invites.ts";
 import { eventOf, type Receiver } from "./normalise.ts";
 import { cursorOf, type Position, readCursor } from "./progress.ts";
@@ -143,7 +143,7 @@ class Run {
     this.#receiver = {
       account: context.accountId,
       rooms,
-      fetch: (room, id) => oneEvent(client, room, id, signal),
+      fetch: createLookup(client, context.log, signal),
     };
   }
 

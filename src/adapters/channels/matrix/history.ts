@@ -5,8 +5,9 @@
  * last sync ended (https://spec.matrix.org/v1.15/client-server-api/#syncing). What was said before the
  * bot came is left to those who were there.
  */
+import { LRUCache } from "lru-cache";
 import { EarshotError } from "../../../domain/errors.ts";
-import { limits } from "../../../domain/limits.ts";
+import { atMost, limits } from "../../../domain/limits.ts";
 import type { Log } from "../../../domain/ports/index.ts";
 import { type MatrixClient, pathOf } from "./client.ts";
 import { MatrixRefusedError } from "./errors.ts";
@@ -116,19 +117,30 @@ const messagesOf = (
     pageSchema,
   );
 
-/** One event of a room; null: it is gone, or not for us. */
-export async function oneEvent(
-  client: MatrixClient,
-  room: string,
-  id: string,
-  signal: AbortSignal,
-): Promise<WireEvent | null> {
-  try {
+/** Failures of one look-up after which the message counts as gone. */
+const looksMax = 3;
+
+/**
+ * Looks up one event of a room; null: it is gone, or not for us. What is looked up is named by anybody in the
+ * room, and what it says itself is no worse without it: a homeserver that fails over it every time must not
+ * hold up everything behind it.
+ */
+export function createLookup(client: MatrixClient, log: Log, signal: AbortSignal) {
+  const failures = new LRUCache<string, number>(atMost(limits.matrixEventsMax));
+  return async (room: string, id: string): Promise<WireEvent | null> => {
     const path = pathOf("rooms", room, "event", id);
-    return await client.call("GET", path, { what: "read a message", signal }, eventSchema);
-  } catch (error) {
-    // It names a message that cannot be had; what it says itself is no worse for it.
-    if (error instanceof EarshotError && error.disposition === "terminal") return null;
-    throw error;
-  }
+    const options = { what: "read a message", kind: "look", signal } as const;
+    try {
+      return await client.call("GET", path, options, eventSchema);
+    } catch (error) {
+      if (signal.aborted || !(error instanceof EarshotError)) throw error;
+      if (error.disposition === "terminal") return null;
+      if (error.code === "EAR_CHANNEL_RATE") throw error;
+      const count = (failures.get(path) ?? 0) + 1;
+      failures.set(path, count);
+      if (count < looksMax) throw error;
+      log("warn", "matrix.message-unread", { room, why: error.message });
+      return null;
+    }
+  };
 }

@@ -39,12 +39,15 @@ export const strippedSchema = z.object({
   content: z.record(z.string(), z.unknown()),
 });
 
+/** Of an event that another one refers to, as anybody may have written it: not with half a character. */
+const namedId = id.regex(/^\P{Cs}+$/u);
+
 const relationSchema = z.object({
   rel_type: maybe(z.string().max(255)),
-  event_id: maybe(id),
+  event_id: maybe(namedId),
   key: maybe(z.string().min(1).max(limits.emojiUnitsMax)),
   is_falling_back: maybe(z.boolean()),
-  "m.in_reply_to": maybe(z.object({ event_id: id })),
+  "m.in_reply_to": maybe(z.object({ event_id: namedId })),
 });
 
 const bodySchema = z.object({

@@ -289,3 +289,11 @@ test("a person without a name in the room has the first part of their id", async
   );
   expect(message(found)).toMatchObject({ author: { id: "@eve:x.y", name: "eve" } });
 });
+
+test("a reply to what can be no id is a message without one", async () => {
+  const { read, asked } = reader();
+  const relation = { "m.in_reply_to": { event_id: "$half\ud800" } };
+  const found = message(await read(text("what was that?", { "m.relates_to": relation })));
+  expect(found).toMatchObject({ text: "what was that?", replyTo: null });
+  expect(asked).toEqual([]);
+});

@@ -198,3 +198,21 @@ test("a person who changes their name, and ours, does not hide what was said bef
   expect(again.identities()).toEqual([first, second]);
   expect((await again.message(second)).author.name).toBe("Ann B.");
 });
+
+test.each([
+  ["what a proxy refuses by itself", "$with\u0000zero", 400],
+  ["what no id of a message looks like", `$${"x".repeat(300)}`, 414],
+  ["what the homeserver cannot answer", "$broken", 500],
+])("a reply to %s is heard, and so is what comes behind it", async (_name, id, status) => {
+  const { channel, kitchen, rooms, ann, server, say } = await rig();
+  server.faults.add("event", { kind: "html", status }, 1_000);
+  const reply = rooms.send(kitchen, ann, "m.room.message", {
+    msgtype: "m.text",
+    body: "what was that?",
+    "m.relates_to": { "m.in_reply_to": { event_id: id } },
+  });
+  const next = say(kitchen, "and this?");
+  await channel.message(next);
+  expect(channel.identities()).toEqual([reply, next]);
+  expect(channel.messages()[0]).toMatchObject({ replyTo: { id }, text: "what was that?" });
+});
