@@ -64,13 +64,19 @@ export function letterOf(
   return names.length === 0 ? null : { envelope, content: contentSchema.parse(content) };
 }
 
-/** Parts of a message that nobody sees. */
+/** Parts of a message that nobody sees as a message. */
 const silentParts: ReadonlySet<string> = new Set([
   "senderKeyDistributionMessage",
   "fastRatchetKeySenderKeyDistributionMessage",
   "messageContextInfo",
   // Only announces the files that come next.
   "albumMessage",
+  // What people do to a message: they say nothing, and an agent would answer it in a direct chat.
+  "pinInChatMessage",
+  "keepInChatMessage",
+  "pollUpdateMessage",
+  "encReactionMessage",
+  "encEventResponseMessage",
 ]);
 
 /** The event of a message; null: it is none for a conversation. */

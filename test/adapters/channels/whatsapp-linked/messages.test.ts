@@ -88,6 +88,20 @@ test("the files of an album are one group, and its announcement is nothing", asy
   expect(channel.messages()).toHaveLength(2);
 });
 
+test("pins, votes and kept messages say nothing: no answer to them in a direct chat", async () => {
+  const { channel, server, device, ann } = await rig();
+  const write = (message: proto.IMessage) => speak(server, device, { by: ann, in: null, message });
+  const key = { remoteJid: ann.lidJid, id: "3EB0AA", fromMe: true };
+  await write({ pinInChatMessage: { key, type: proto.Message.PinInChatMessage.Type.PIN_FOR_ALL } });
+  await write({ keepInChatMessage: { key, keepType: proto.KeepType.KEEP_FOR_ALL } });
+  const vote = { encPayload: new Uint8Array(32), encIv: new Uint8Array(12) };
+  await write({ pollUpdateMessage: { pollCreationMessageKey: key, vote } });
+  await write({ encReactionMessage: { targetMessageKey: key, ...vote } });
+  const said = await write({ conversation: "hello" });
+  await channel.message(said);
+  expect(channel.messages().map(({ text }) => text)).toEqual(["hello"]);
+});
+
 test("what is forwarded says so", async () => {
   const { hear } = await rig();
   const contextInfo = { isForwarded: true, forwardingScore: 1 };
