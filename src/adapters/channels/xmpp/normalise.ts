@@ -177,7 +177,7 @@ function saidOf(
       mentionsEveryone: false,
       replyTo: replyOf(message, place, receiver),
       attachments,
-      explicitOnly: false,
+      explicitOnly: message.isEncrypted,
       ...(verbatim.length === 0 ? {} : { verbatim }),
       ...(sentAt === null ? {} : { sentAt }),
     },
@@ -185,7 +185,8 @@ function saidOf(
 }
 
 /** What the author says, without quotes for clients that cannot show replies. */
-function textOf({ body, urls, reply, fallbacks }: XmppMessage): string {
+function textOf({ body, urls, reply, fallbacks, isEncrypted }: XmppMessage): string {
+  if (isEncrypted) return "[an encrypted message, which this account cannot read]";
   if (body === null) return "";
   const quotes = reply === null ? [] : fallbacks.filter((one) => one.for === spaces.reply);
   const parts = quotes.map(({ range }) => range).filter((range) => range !== null);

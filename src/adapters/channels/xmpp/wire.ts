@@ -59,6 +59,8 @@ const messageSchema = z.object({
   /** XEP-0372. */
   mentioned: z.array(z.string().max(limits.labelUnitsMax)).max(limits.mentionsCountMax),
   isUnstyled: z.boolean(),
+  /** Its words are in a form that only the devices of some people can read; the body is for the others. */
+  isEncrypted: z.boolean(),
   /** The real address that a room's archive adds. */
   real: jid.nullable(),
   isInvitation: z.boolean(),
@@ -77,6 +79,7 @@ export function readMessage(element: Element): XmppMessage | null {
       ? attach
       : undefined);
   const users = element.getChildren("x", spaces.mucUser);
+  const cipher = cipherOf(element);
   const checked = messageSchema.safeParse({
     type: attrs.type ?? "normal",
     from: attrs.from,
@@ -86,7 +89,7 @@ export function readMessage(element: Element): XmppMessage | null {
       .getChildren("stanza-id", spaces.stanzaId)
       .map(({ attrs: given }) => ({ by: given.by, id: given.id })),
     occupantId: element.getChild("occupant-id", spaces.occupantId)?.attrs.id || null,
-    body: bodyOf(element),
+    body: cipher === "none" ? bodyOf(element) : null,
     hasSubject: element.getChild("subject") !== undefined,
     delayedAt: delayOf(element),
     reply: replyOf(element),
@@ -106,6 +109,7 @@ export function readMessage(element: Element): XmppMessage | null {
       .filter(({ attrs: given }) => given.type === "mention" && given.uri !== undefined)
       .map(({ attrs: given }) => given.uri),
     isUnstyled: element.getChild("unstyled", spaces.styling) !== undefined,
+    isEncrypted: cipher === "words",
     // What the sender put there stands before what an archive adds.
     real: users.at(-1)?.getChild("item")?.attrs.jid ?? null,
     isInvitation:
@@ -121,6 +125,18 @@ function bodyOf(element: Element): string | null {
   return body.length <= limits.textUnitsMax
     ? body
     : Buffer.from(body.slice(0, limits.textUnitsMax - 2), "utf8").toString("utf8");
+}
+
+/** What of a message is encrypted: OMEMO sends keys alone as well, which are nobody's words. */
+function cipherOf(element: Element): "none" | "words" | "keys" {
+  const omemo =
+    element.getChild("encrypted", spaces.omemo) ?? element.getChild("encrypted", spaces.omemo2);
+  if (omemo !== undefined) return omemo.getChild("payload") === undefined ? "keys" : "words";
+  const isMarked =
+    element.getChild("encryption", spaces.encryption) ??
+    element.getChild("openpgp", spaces.openPgp) ??
+    element.getChild("x", spaces.encrypted);
+  return isMarked === undefined ? "none" : "words";
 }
 
 /** The time of the first delay (XEP-0203): what its server or room says. */

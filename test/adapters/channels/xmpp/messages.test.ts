@@ -52,6 +52,28 @@ describe.skipIf(missingProsody !== "")(`messages (apt-get install ${missingProso
     expect(bot.heard()).toEqual(["helo"]);
   });
 
+  test("an encrypted message is a line that says so, in place of its body for other clients", async () => {
+    const { ann } = people;
+    const bot = await enter(server, people);
+    const advice = body("I sent you an OMEMO encrypted message but your client can't read that");
+    const omemo = (...parts: Element[]) =>
+      xml("encrypted", { xmlns: "eu.siacs.conversations.axolotl" }, xml("header", {}), ...parts);
+    const eme = xml("encryption", { xmlns: "urn:xmpp:eme:0", namespace: "urn:xmpp:otr:0" });
+    await ann.inRoom(bot.room, omemo(xml("payload", {}, "AAAA")), advice);
+    await ann.inRoom(bot.room, omemo(xml("payload", {}, "AAAA")));
+    await ann.inRoom(bot.room, eme, body("?OTR:AAMD"));
+    // Keys alone, which clients send by themselves.
+    await ann.inRoom(bot.room, omemo(), advice);
+    await ann.say(bot.room, "in the open");
+    await bot.said("in the open");
+    const line = "[an encrypted message, which this account cannot read]";
+    expect(bot.heard()).toEqual([line, line, line, "in the open"]);
+    expect(bot.channel.messages().map(({ explicitOnly }) => explicitOnly)).toEqual([
+      ...[true, true, true],
+      false,
+    ]);
+  });
+
   test("a retraction is the author's own, or a moderator's", async () => {
     const { ann, bob } = people;
     const bot = await enter(server, people);
