@@ -3,7 +3,7 @@
  * `/proc/self/task/<id>/stat`). This distinguishes a host that hangs from one that gets no
  * processor time. On other systems nothing is known, and only the host's silence counts.
  */
-import { readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 export interface ThreadWork {
   /** Processor time so far, ms; counted in steps of 10. */
@@ -45,8 +45,38 @@ export function threadWork(id: number): ThreadWork | null {
   return { cpuMs: ticks * tickMs, runnable: fields[stateField] === "R" };
 }
 
-/** Processor time that all threads of this process have used, ms. */
-export function processorMs(): number {
+/** What all threads of this process had of the processors, and what they waited for one, ms. */
+export interface ProcessWork {
+  readonly cpuMs: number;
+  /** Of the threads that are there now; 0 where the system does not tell. */
+  readonly waitedMs: number;
+}
+
+export function processWork(): ProcessWork {
   const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
+  return { cpuMs: (user + system) / 1_000, waitedMs: waitedMs() };
+}
+
+const waitedField = 1;
+
+/** From `/proc/self/task/<id>/schedstat`, in nanoseconds. */
+function waitedMs(): number {
+  let sum = 0;
+  for (const id of threads()) {
+    try {
+      const stat = readFileSync(`/proc/self/task/${id}/schedstat`, "utf8");
+      sum += Number(stat.split(" ")[waitedField] ?? 0) / 1e6;
+    } catch {
+      // The thread has ended meanwhile, or this kernel does not count.
+    }
+  }
+  return sum;
+}
+
+function threads(): string[] {
+  try {
+    return readdirSync("/proc/self/task");
+  } catch {
+    return [];
+  }
 }

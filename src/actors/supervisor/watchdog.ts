@@ -3,12 +3,14 @@
  * check for `loopMs` is killed. Checks are counted, not time: if this thread itself was blocked, it
  * reads the waiting answers before the next check, and no host is killed for that pause. A check
  * also counts only as much as the thread could have worked since the one before, so a host that
- * waits for a processor does not count as hanging. Time in which the whole process stood still (SIGSTOP,
+ * waits for a processor does not count as hanging. One that waits for something else may wait for a
+ * thread that has no processor, such as those that help V8 to collect garbage, so its time counts as far as
+ * this process had the processors that it wanted. Time in which the whole process stood still (SIGSTOP,
  * a sleeping machine) counts for nobody: of a late check only the processor time counts.
  */
 import type { Clock, TimerHandle } from "../../domain/ports/index.ts";
 import type { HostLink } from "../protocol/host-link.ts";
-import { processorMs, type ThreadWork } from "../protocol/thread-state.ts";
+import { type ProcessWork, processWork, type ThreadWork } from "../protocol/thread-state.ts";
 
 /** A host, or the thread of one isolated turn. */
 export interface Watched {
@@ -32,14 +34,21 @@ interface Seen {
   readonly silentChecks: number;
 }
 
+interface Check {
+  /** Monotonic, ms. */
+  readonly at: number;
+  readonly work: ProcessWork;
+}
+
 export class Watchdog {
   readonly #clock: Clock;
   readonly #hosts: readonly Watched[];
   readonly #loopMs: number;
   readonly #turnsOn: (host: number) => number;
-  readonly #cpuMs: () => number;
+  readonly #work: () => ProcessWork;
   readonly #seen = new Map<number, Seen>();
-  #last = { at: 0, cpuMs: 0 };
+  /** The last check that had hosts to look at; null when there were none. */
+  #last: Check | null = null;
   #timer: TimerHandle | null = null;
 
   constructor(
@@ -47,14 +56,13 @@ export class Watchdog {
     hosts: readonly Watched[],
     loopMs: number,
     turnsOn: (host: number) => number,
-    /** Processor time of the whole process, ms. */
-    cpuMs: () => number = processorMs,
+    work: () => ProcessWork = processWork,
   ) {
     this.#clock = clock;
     this.#hosts = hosts;
     this.#loopMs = loopMs;
     this.#turnsOn = turnsOn;
-    this.#cpuMs = cpuMs;
+    this.#work = work;
   }
 
   get #pauseMs(): number {
@@ -62,10 +70,8 @@ export class Watchdog {
   }
 
   start(): void {
-    this.#last = { at: this.#clock.monotonic(), cpuMs: this.#cpuMs() };
     this.#timer = this.#clock.setTimer(this.#clock.now() + this.#pauseMs, () => {
-      const hadMs = this.#hadMs();
-      for (const host of this.#hosts) this.#check(host, hadMs);
+      this.#look();
       this.start();
     });
   }
@@ -75,17 +81,33 @@ export class Watchdog {
     this.#timer = null;
   }
 
-  /** The time since the last check that a thread which waits may have had, ms. */
-  #hadMs(): number {
-    const { at, cpuMs } = this.#last;
-    const late = this.#clock.monotonic() - at > 2 * this.#pauseMs;
-    return late ? Math.min(this.#pauseMs, this.#cpuMs() - cpuMs) : this.#pauseMs;
+  #look(): void {
+    const works = this.#hosts.some((host) => this.#owesBeat(host));
+    const last = this.#last;
+    this.#last = works ? { at: this.#clock.monotonic(), work: this.#work() } : null;
+    // Who is looked at for the first time has not been silent yet.
+    const hadMs = last === null || this.#last === null ? 0 : this.#hadMs(last, this.#last);
+    for (const host of this.#hosts) this.#check(host, hadMs);
+  }
+
+  /** Whether its silence would mean something. */
+  #owesBeat(host: Watched): boolean {
+    return host.link !== null && (host.awaitsReply || this.#turnsOn(host.id) > 0);
+  }
+
+  /** The time between two checks that a thread which waits, or what it waits for, may have had, ms. */
+  #hadMs(last: Check, now: Check): number {
+    const cpuMs = now.work.cpuMs - last.work.cpuMs;
+    const late = now.at - last.at > 2 * this.#pauseMs;
+    const had = late ? Math.min(this.#pauseMs, cpuMs) : this.#pauseMs;
+    // A thread that has ended takes what it waited with it.
+    const waitedMs = Math.max(0, now.work.waitedMs - last.work.waitedMs);
+    return waitedMs === 0 ? had : had * (cpuMs / (cpuMs + waitedMs));
   }
 
   #check(host: Watched, hadMs: number): void {
     const { link } = host;
-    const runs = this.#turnsOn(host.id) > 0;
-    if (link === null || (!host.awaitsReply && !runs)) {
+    if (link === null || !this.#owesBeat(host)) {
       this.#seen.delete(host.id);
       return;
     }

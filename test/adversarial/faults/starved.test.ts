@@ -11,6 +11,8 @@ import type { HostLink } from "../../../src/actors/protocol/host-link.ts";
 import { createSharedHeartbeat } from "../../../src/actors/protocol/shared-heartbeat.ts";
 import {
   currentThread,
+  type ProcessWork,
+  processWork,
   type ThreadWork,
   threadWork,
 } from "../../../src/actors/protocol/thread-state.ts";
@@ -53,21 +55,23 @@ function killedAt(looks: readonly { work: ThreadWork | null; beats: boolean }[])
 
 /**
  * A silent host whose thread waits, in a process that stands still before some looks; the look at
- * which it was killed. `cpuMs`: what the process has used by then.
+ * which it was killed. `work`: what the process had of the processors by then.
  */
-function frozenKilledAt(looks: readonly { frozenMs: number; cpuMs: number }[]): number | null {
+function waitingKilledAt(
+  looks: readonly { readonly frozenMs: number; readonly work: ProcessWork }[],
+): number | null {
   const clock = new SimulatedClock(0);
   const heartbeat = createSharedHeartbeat();
-  const work = () => ({ cpuMs: 0, runnable: false });
-  const link = { epoch: 1, heartbeat, work, ping: () => {} } as unknown as HostLink;
+  const asleep = () => ({ cpuMs: 0, runnable: false });
+  const link = { epoch: 1, heartbeat, work: asleep, ping: () => {} } as unknown as HostLink;
   let killed: number | null = null;
   let look = 0;
   const kill = () => {
     killed ??= look;
   };
   const hosts = [{ id: 0, link, awaitsReply: true, kill }];
-  const used = () => looks[look - 1]?.cpuMs ?? 0;
-  const watchdog = new Watchdog(clock, hosts, loopMs, () => 0, used);
+  const work = () => looks[look - 1]?.work ?? { cpuMs: 0, waitedMs: 0 };
+  const watchdog = new Watchdog(clock, hosts, loopMs, () => 0, work);
   watchdog.start();
   for (const { frozenMs } of looks) {
     look += 1;
@@ -87,6 +91,13 @@ const working = (given: readonly number[]) => {
   });
 };
 
+/** A process whose threads had `cpuMs` of the processors before each look, and waited `waitedMs` for one. */
+const sharing = (looks: number, cpuMs: number, waitedMs: number) =>
+  Array.from({ length: looks }, (_, look) => ({
+    frozenMs: 0,
+    work: { cpuMs: cpuMs * (look + 1), waitedMs: waitedMs * (look + 1) },
+  }));
+
 describe("the watchdog", () => {
   test("ends a thread that works all the time and does not answer", () => {
     expect(killedAt(working(Array(20).fill(200)))).toBe(7);
@@ -104,6 +115,12 @@ describe("the watchdog", () => {
   test("waits for one that gets no processor, and ends it once it has had its time", () => {
     expect(killedAt(working(Array(1_000).fill(0)))).toBeNull();
     expect(killedAt(working(Array(1_000).fill(20)))).toBe(52);
+  });
+
+  test("waits for one whose helpers get no processor, and ends it once they have had their time", () => {
+    expect(waitingKilledAt(sharing(1_000, 0, 600))).toBeNull();
+    expect(waitingKilledAt(sharing(1_000, 60, 540))).toBe(52);
+    expect(waitingKilledAt(sharing(1_000, 60, 0))).toBe(7);
   });
 
   property([fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 60 })])(
@@ -129,10 +146,10 @@ describe("the watchdog", () => {
     "counts no time in which the whole process stood still, and ends who was silent in the rest",
     (looks) => {
       let cpuMs = 0;
-      const at = frozenKilledAt(
+      const at = waitingKilledAt(
         looks.map(({ frozenMs, busy }) => {
           cpuMs += busy;
-          return { frozenMs, cpuMs };
+          return { frozenMs, work: { cpuMs, waitedMs: 0 } };
         }),
       );
       const hadMs = (until: number) =>
@@ -177,6 +194,25 @@ describe.skipIf(!isLinux)("what the system tells of threads", () => {
     expect(threadWork(id)?.runnable).toBe(true);
     await worker.terminate();
     await expect.poll(() => threadWork(id), patience).toBeNull();
+  });
+
+  test("threads that share a processor wait for it, and that is counted", async () => {
+    const before = processWork();
+    const loop = `
+      const { parentPort } = require("node:worker_threads");
+      parentPort.postMessage(0);
+      for (;;);`;
+    const more = Array.from({ length: 2 * availableParallelism() }, async () => {
+      const worker = new Worker(loop, { eval: true });
+      await new Promise((runs) => worker.once("message", runs));
+      return worker;
+    });
+    const workers = await Promise.all(more);
+    await expect
+      .poll(() => processWork().waitedMs - before.waitedMs, patience)
+      .toBeGreaterThan(100);
+    expect(processWork().cpuMs).toBeGreaterThan(before.cpuMs);
+    await Promise.all(workers.map((worker) => worker.terminate()));
   });
 });
 
