@@ -9,7 +9,11 @@ import { z } from "zod";
 
 /** Where Ollama listens by default (its documentation: OLLAMA_HOST). */
 const ollamaUrl = "http://127.0.0.1:11434";
-const probeMs = 1_000;
+/**
+ * Where nothing listens, the system refuses at once. So this is only how long a program that has the port may keep
+ * the start waiting without a word; Ollama itself answers late on a machine that loads a model.
+ */
+const silentMsMax = 10_000;
 
 const tagsSchema = z.object({ models: z.array(z.object({ name: z.string().min(1) })).min(1) });
 
@@ -22,11 +26,12 @@ export interface AutoFound {
 
 /**
  * Looks in the given environment, then on loopback. Never throws: a server that does not answer is
- * not there. `ollama` is the base URL to probe.
+ * not there. `ollama` is the base URL to probe, and `signal` ends the wait for its answer.
  */
 export async function findModel(
   env: Readonly<Record<string, string | undefined>>,
   ollama: string = ollamaUrl,
+  signal: AbortSignal = AbortSignal.timeout(silentMsMax),
 ): Promise<AutoFound> {
   if (env.ANTHROPIC_API_KEY !== undefined && env.ANTHROPIC_API_KEY !== "")
     return {
@@ -48,7 +53,7 @@ export async function findModel(
       },
       because: "OPENAI_API_KEY is set",
     };
-  const model = await firstOllamaModel(ollama);
+  const model = await firstOllamaModel(ollama, signal);
   if (model !== null)
     return {
       driver: { kind: "model", provider: "openai-compatible", baseUrl: `${ollama}/v1`, model },
@@ -57,9 +62,9 @@ export async function findModel(
   return { driver: { kind: "guide" }, because: "no key in the environment and no Ollama here" };
 }
 
-async function firstOllamaModel(ollama: string): Promise<string | null> {
+async function firstOllamaModel(ollama: string, signal: AbortSignal): Promise<string | null> {
   try {
-    const response = await fetch(`${ollama}/api/tags`, { signal: AbortSignal.timeout(probeMs) });
+    const response = await fetch(`${ollama}/api/tags`, { signal });
     return tagsSchema.parse(await response.json()).models[0]?.name ?? null;
   } catch {
     // Nothing listens there, or something that is not Ollama: both mean "not found".
