@@ -14,6 +14,7 @@ import type {
   Gap,
   LogLevel,
 } from "../domain/ports/index.ts";
+import { lookUntil } from "./look-until.ts";
 
 interface LogLine {
   readonly level: LogLevel;
@@ -54,8 +55,6 @@ export interface OpenedChannel {
   stop(): Promise<void>;
 }
 
-const waitMsMax = 10_000;
-
 /** Recorded events, and the calls that wait for one. */
 class Recording {
   readonly events: ChannelEvent[] = [];
@@ -80,24 +79,14 @@ class Recording {
 
   /** Resolves to the result of `find`, now or after a later event. */
   until<Found>(find: () => Found | undefined, what: string): Promise<Found> {
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(limit);
-        this.#waiting.delete(look);
-      };
-      const look = () => {
-        const found = find();
-        if (found === undefined) return;
-        end();
-        resolve(found);
-      };
-      const limit = setTimeout(() => {
-        end();
-        reject(new Error(`not in time: ${what}; states ${JSON.stringify(this.states)}`));
-      }, waitMsMax);
-      this.#waiting.add(look);
-      look();
-    });
+    return lookUntil(
+      find,
+      () => `${what}; states ${JSON.stringify(this.states)}`,
+      (look) => {
+        this.#waiting.add(look);
+        return () => this.#waiting.delete(look);
+      },
+    );
   }
 
   #changed(): void {

@@ -188,7 +188,7 @@ async function drive(): Promise<void> {
   faults.add("sendMessage", { kind: "reset" });
   faults.add("sendMessage", { kind: "html", status: 502 });
   world.say(room, ann, "hello");
-  await telegram.until(() => telegram.calls("sendMessage").length > 0, "an answer", 60_000);
+  await telegram.until(() => telegram.calls("sendMessage").length > 0, "an answer");
   for (const id of ["away", "lost", "main"])
     await post(
       "/api/inbound?wait=decision",

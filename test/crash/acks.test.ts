@@ -41,7 +41,7 @@ test("kills at random instants leave no eye and nobody typing", async () => {
       await pause(random() * 200);
     }
     // Something is under way, and a new eye is on it: else a kill could leave none.
-    await server.until(() => eyes() > heard, reported, 60_000);
+    await server.until(() => eyes() > heard, reported);
     await pause(random() * 1_200);
     const isAway = random() < 0.5;
     if (isAway) await server.down();
@@ -52,7 +52,7 @@ test("kills at random instants leave no eye and nobody typing", async () => {
   await daemon.startHere();
   const rows = () => daemon.get("/api/outbox?state=pending,sending,waiting,in-doubt,dead,expired");
   await server
-    .until(() => daemon.reacted().length === 0, `no eye is left, ${reported}`, 60_000)
+    .until(() => daemon.reacted().length === 0, `no eye is left, ${reported}`)
     .catch(async (error: Error) => {
       const status = JSON.stringify([await daemon.get("/api/status"), await rows()]);
       throw new Error(`${error.message}: ${daemon.reacted()} ${status}`);
@@ -65,11 +65,7 @@ test("kills at random instants leave no eye and nobody typing", async () => {
   expect(server.calls("sendChatAction"), reported).toHaveLength(typed);
   // It still works: the last word is answered, with an eye that comes and goes.
   const last = daemon.say("ann", "still there?");
-  await server.until(
-    () => daemon.rooms.ann.reactions.get(last)?.length === 1,
-    "the last eye",
-    15_000,
-  );
+  await server.until(() => daemon.rooms.ann.reactions.get(last)?.length === 1, "the last eye");
   await daemon.quiet();
   expect(daemon.reacted(), reported).toEqual([]);
 }, 240_000);

@@ -50,8 +50,8 @@ test("a photo lies in the state directory, for us alone, and the reply is said a
       photo: [{ file_id: "p1", file_size: 70 }],
     },
   });
-  await server.until(() => server.world.answers(room).length === 1, "an answer", 20_000);
-  await server.until(() => server.calls("sendVoice").length === 1, "a voice message", 20_000);
+  await server.until(() => server.world.answers(room).length === 1, "an answer");
+  await server.until(() => server.calls("sendVoice").length === 1, "a voice message");
   const folder = join(stateDir, "media");
   const [file = "", notes = ""] = readdirSync(folder).sort();
   expect(statSync(folder).mode & 0o777).toBe(0o700);

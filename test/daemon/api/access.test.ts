@@ -19,7 +19,7 @@ async function begin(daemon: Daemon, start: () => Promise<void>): Promise<void> 
 /** Words may come twice where the daemon was killed while it said them. */
 const hear = (daemon: Daemon, who: "ann" | "bob", words: RegExp) => {
   const heard = () => answers(daemon, who).some((text) => words.test(text));
-  return daemon.server.until(heard, `${who} to hear ${words}`, 30_000);
+  return daemon.server.until(heard, `${who} to hear ${words}`);
 };
 const codesSent = (daemon: Daemon) =>
   new Set(answers(daemon, "ann").flatMap((text) => text.match(/\b[A-HJ-NP-Z2-9]{8}\b/g) ?? []));
@@ -87,7 +87,7 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
   expect(await daemon.run("pair", "revoke", ann)).toMatchObject({ code: 1 });
   expect(await daemon.run("pair", "revoke", "telegram:")).toMatchObject({ code: 2 });
   daemon.say("ann", "/whoami");
-  await daemon.server.until(() => codesSent(daemon).size === 2, "a new code", 30_000);
+  await daemon.server.until(() => codesSent(daemon).size === 2, "a new code");
   await operatorLearns(daemon);
 }, 240_000);
 

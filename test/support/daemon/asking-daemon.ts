@@ -22,9 +22,6 @@ export default async function* (turn) {
 }
 `;
 
-/** How long a busy machine may take for one step. */
-export const patienceMs = 60_000;
-
 interface AskingOptions {
   readonly agent: "acp" | "module";
   /** `channels` of the config; every one has the account `default`. */

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 // Loaded here, so that no test spends its time on that: it is large.
 import "discord.js";
+import { lookUntilTrue } from "../../../src/testing/look-until.ts";
 import { breakAnswer, createFaultScript, type FaultScript } from "../servers/faults.ts";
 import { DiscordGateway } from "./discord-gateway.ts";
 import { type Call, type Part, Refusal, routes } from "./discord-routes.ts";
@@ -75,27 +76,13 @@ export class DiscordServer {
     });
   }
 
-  /** Resolves when `done` holds. @throws when it does not within `ms`. */
-  until(done: () => boolean, what: string, ms = 10_000): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(limit);
-        clearInterval(poll);
-        unwatch();
-      };
-      const look = () => {
-        if (!done()) return;
-        end();
-        resolve();
-      };
-      const limit = setTimeout(() => {
-        end();
-        reject(new Error(`not in time: ${what}`));
-      }, ms);
-      const poll = setInterval(look, 50);
-      const unwatch = this.world.watch(look);
-      look();
-    });
+  /** Resolves when `done` holds. @throws when it never does */
+  until(done: () => boolean, what: string): Promise<void> {
+    return lookUntilTrue(
+      done,
+      () => what,
+      (look) => this.world.watch(look),
+    );
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -3,6 +3,7 @@
  * BlueBubbles.
  */
 import type { ChannelWorld, SpokenMessage } from "../../../src/testing/channel-world.ts";
+import { lookUntilTrue } from "../../../src/testing/look-until.ts";
 import type { OpenedChannel } from "../../../src/testing/open-channel.ts";
 import { BlueBubblesServer, serverPassword } from "./bluebubbles-server.ts";
 import { ImsgServer } from "./imsg-server.ts";
@@ -50,10 +51,10 @@ export function macWorld() {
       chat: { id: group.guid, kind: "group" as const },
     }),
     async shown(count: number) {
-      for (const until = Date.now() + 10_000; mac.sent.length < count; ) {
-        if (Date.now() > until) throw new Error(`not in time: ${count} messages`);
-        await new Promise((go) => setTimeout(go, 10));
-      }
+      await lookUntilTrue(
+        () => mac.sent.length >= count,
+        () => `${count} messages`,
+      );
       return mac.sent.map(({ guid, text, replyTo }) => ({
         id: guid,
         text,

@@ -3,6 +3,7 @@
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { lookUntil } from "../../../src/testing/look-until.ts";
 
 /** What a person's client asks for on servers that have it. */
 const wanted = ["message-tags", "server-time", "echo-message", "batch", "account-tag"];
@@ -72,22 +73,15 @@ export class IrcPerson {
   }
 
   /** The first line that fits, now or later. */
-  until(fits: (line: string) => boolean, ms = 20_000): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const look = () => {
-        const found = this.lines.find(fits);
-        if (found === undefined) return;
-        clearTimeout(limit);
-        this.#waiting.delete(look);
-        resolve(found);
-      };
-      const limit = setTimeout(() => {
-        this.#waiting.delete(look);
-        reject(new Error(`${this.nick} waits in vain; heard ${this.lines.slice(-20).join("\n")}`));
-      }, ms);
-      this.#waiting.add(look);
-      look();
-    });
+  until(fits: (line: string) => boolean): Promise<string> {
+    return lookUntil(
+      () => this.lines.find(fits),
+      () => `${this.nick} heard ${this.lines.slice(-20).join("\n")}`,
+      (look) => {
+        this.#waiting.add(look);
+        return () => this.#waiting.delete(look);
+      },
+    );
   }
 
   /** The server has ended the connection: nothing is heard any more. */

@@ -7,6 +7,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { IInvitedRoom, IJoinedRoom, ISyncResponse } from "matrix-js-sdk";
+import { lookUntilTrue } from "../../../src/testing/look-until.ts";
 import { breakAnswer, createFaultScript, type Fault } from "../servers/faults.ts";
 import { Loopback } from "../servers/loopback.ts";
 import { type Content, MatrixRooms } from "./matrix-rooms.ts";
@@ -82,9 +83,15 @@ export class Homeserver {
   }
 
   /** Resolves when something is so. */
-  async until(done: () => boolean, what: string, ms = 10_000): Promise<void> {
-    const isDone = await this.#watch(done, ms);
-    if (!isDone) throw new Error(`not in time: ${what}`);
+  until(done: () => boolean, what: string): Promise<void> {
+    return lookUntilTrue(
+      done,
+      () => what,
+      (look) => {
+        this.#watchers.add(look);
+        return () => this.#watchers.delete(look);
+      },
+    );
   }
 
   #watch(done: () => boolean, ms: number): Promise<boolean> {

@@ -5,6 +5,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { lookUntilTrue } from "../../../src/testing/look-until.ts";
 import { breakAnswer, createFaultScript, type Fault, type FaultScript } from "./faults.ts";
 import { methods, Refusal } from "./telegram-methods.ts";
 import { startPoster } from "./telegram-poster.ts";
@@ -21,7 +22,7 @@ export interface TelegramServer {
   /** Calls of one method, oldest first, refused ones included. */
   calls(method: string): readonly Payload[];
   /** Resolves when `done` holds. @throws when it does not within `ms`. */
-  until(done: () => boolean, what: string, ms?: number): Promise<void>;
+  until(done: () => boolean, what: string): Promise<void>;
   /** Cuts every connection and stops listening, as a server that went down. The world stays. */
   down(): Promise<void>;
   /** Listens again on the same port. */
@@ -64,7 +65,12 @@ export async function startTelegramServer(port = 0): Promise<TelegramServer> {
     token: sampleToken,
     calls: (method) =>
       world.calls.filter((call) => call.method === method).map(({ payload }) => payload),
-    until: (done, what, ms = 10_000) => until(world, done, what, ms),
+    until: (done, what) =>
+      lookUntilTrue(
+        done,
+        () => what,
+        (look) => world.watch(look),
+      ),
     down,
     up: listen,
     close: () => {
@@ -228,25 +234,4 @@ function sendFile(
 ): void {
   const bytes = token === server.token ? server.world.files.get(id) : undefined;
   response.writeHead(bytes === undefined ? 404 : 200).end(bytes);
-}
-
-async function until(
-  world: TelegramWorld,
-  done: () => boolean,
-  what: string,
-  ms: number,
-): Promise<void> {
-  if (done()) return;
-  await new Promise<void>((resolve, reject) => {
-    const end = (finish: () => void) => {
-      clearTimeout(limit);
-      clearInterval(look);
-      unwatch();
-      finish();
-    };
-    const check = () => done() && end(resolve);
-    const unwatch = world.watch(check);
-    const look = setInterval(check, 20);
-    const limit = setTimeout(() => end(() => reject(new Error(`not in time: ${what}`))), ms);
-  });
 }

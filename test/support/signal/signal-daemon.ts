@@ -7,6 +7,7 @@
  * accounts (multi-account mode) and knows one.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { lookUntilTrue } from "../../../src/testing/look-until.ts";
 import { breakAnswer, createFaultScript } from "../servers/faults.ts";
 import { Loopback } from "../servers/loopback.ts";
 import { type Params, RpcFailure, SignalRooms } from "./signal-rooms.ts";
@@ -92,22 +93,15 @@ export class SignalDaemon {
   }
 
   /** Resolves when something is so. */
-  async until(done: () => boolean, what: string, ms = 10_000): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      const end = (finish: () => void) => {
-        clearTimeout(limit);
-        clearInterval(look);
-        this.#watchers.delete(check);
-        finish();
-      };
-      const check = () => {
-        if (done()) end(resolve);
-      };
-      const limit = setTimeout(() => end(() => reject(new Error(`not in time: ${what}`))), ms);
-      const look = setInterval(check, 20);
-      this.#watchers.add(check);
-      check();
-    });
+  until(done: () => boolean, what: string): Promise<void> {
+    return lookUntilTrue(
+      done,
+      () => what,
+      (look) => {
+        this.#watchers.add(look);
+        return () => this.#watchers.delete(look);
+      },
+    );
   }
 
   #changed(): void {

@@ -130,7 +130,7 @@ class SlackRooms {
   }
 
   until(done: () => boolean, what: string): Promise<void> {
-    return this.server.until(done, what, 15_000).catch((error: Error) => {
+    return this.server.until(done, what).catch((error: Error) => {
       const { lines, logs } = this;
       throw new Error(`${error.message}\n${JSON.stringify(lines, null, 1)}\n${logs.join("\n")}`);
     });

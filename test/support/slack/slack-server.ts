@@ -7,6 +7,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type WebSocket, WebSocketServer } from "ws";
+import { lookUntilTrue } from "../../../src/testing/look-until.ts";
 import { breakAnswer, createFaultScript, type Fault, type FaultScript } from "../servers/faults.ts";
 import { methods, SlackFailure } from "./slack-methods.ts";
 import { type Sent, SlackWorkspace } from "./slack-workspace.ts";
@@ -280,21 +281,13 @@ export class SlackServer {
     response.end(file?.data);
   }
 
-  /** Resolves when `done` holds. @throws when it does not within `ms` */
-  async until(done: () => boolean, what: string, ms = 10_000): Promise<void> {
-    if (done()) return;
-    await new Promise<void>((resolve, reject) => {
-      const end = (finish: () => void) => {
-        clearTimeout(limit);
-        clearInterval(look);
-        unwatch();
-        finish();
-      };
-      const check = () => done() && end(resolve);
-      const unwatch = this.workspace.watch(check);
-      const look = setInterval(check, 20);
-      const limit = setTimeout(() => end(() => reject(new Error(`not in time: ${what}`))), ms);
-    });
+  /** Resolves when `done` holds. @throws when it never does */
+  until(done: () => boolean, what: string): Promise<void> {
+    return lookUntilTrue(
+      done,
+      () => what,
+      (look) => this.workspace.watch(look),
+    );
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { type Client, client, type Element, xml } from "@xmpp/client";
+import { lookUntil } from "../../../src/testing/look-until.ts";
 import { domain } from "./prosody.ts";
 
 const mucUser = "http://jabber.org/protocol/muc#user";
@@ -55,26 +56,15 @@ export class XmppPerson {
   }
 
   /** The first stanza that fits, now or later. */
-  until(fits: (element: Element) => boolean, ms = 10_000): Promise<Element> {
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(limit);
-        this.#waiting.delete(look);
-      };
-      const look = () => {
-        const found = this.stanzas.find(fits);
-        if (found === undefined) return;
-        end();
-        resolve(found);
-      };
-      const limit = setTimeout(() => {
-        end();
-        const heard = this.stanzas.slice(-5).map(String).join("\n");
-        reject(new Error(`${this.name} waits in vain; heard ${heard}`));
-      }, ms);
-      this.#waiting.add(look);
-      look();
-    });
+  until(fits: (element: Element) => boolean): Promise<Element> {
+    return lookUntil(
+      () => this.stanzas.find(fits),
+      () => `${this.name} heard ${this.stanzas.slice(-5).map(String).join("\n")}`,
+      (look) => {
+        this.#waiting.add(look);
+        return () => this.#waiting.delete(look);
+      },
+    );
   }
 
   /** Asks; resolves to the answer, also if it is an error. */

@@ -4,7 +4,7 @@
  */
 import type { APIMessage, APIUser } from "discord-api-types/v10";
 import { expect, onTestFinished, test } from "vitest";
-import { patienceMs, startAsking } from "../../../support/daemon/asking-daemon.ts";
+import { startAsking } from "../../../support/daemon/asking-daemon.ts";
 import { choosesOnce, grantsOnce, permissionIn } from "../../../support/daemon/asking-steps.ts";
 import { sampleToken, startDiscordServer } from "../../../support/discord/discord-server.ts";
 
@@ -40,7 +40,7 @@ async function started(agent: "acp" | "module") {
     shown,
     /** The bot's first message that has these words. */
     async answer(part: string): Promise<APIMessage> {
-      await server.until(() => shown(part).length > 0, part, patienceMs);
+      await server.until(() => shown(part).length > 0, part);
       return shown(part)[0] as APIMessage;
     },
     ask: (by: APIUser, text: string) =>
@@ -57,7 +57,7 @@ async function started(agent: "acp" | "module") {
     /** The id of the command as a message. */
     async pick(by: APIUser, name: string): Promise<string> {
       const isOffered = () => world.commands.some((one) => one.name === name);
-      await server.until(isOffered, `${name} in the menu`, patienceMs);
+      await server.until(isOffered, `${name} in the menu`);
       return `slash:${world.interact(kitchen, by, { type: 2, data: { name, options: [] } })}`;
     },
   };

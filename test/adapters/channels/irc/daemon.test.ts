@@ -118,9 +118,9 @@ describe.skipIf(missing !== "")(`a daemon on IRC (apt-get install ${missing || "
     await first.daemon.stop();
     await ann.say(room, `${nick}: while you were away`);
     const second = await start();
-    await bob.until(() => answers().length === 2, 30_000);
+    await bob.until(() => answers().length === 2);
     await ann.say(room, `${nick}: two`);
-    await bob.until(() => answers().length === 3, 30_000);
+    await bob.until(() => answers().length === 3);
     expect(answers()).toEqual([
       `ann: You said: ${nick}: one`,
       `ann: You said: ${nick}: while you were away`,

@@ -3,7 +3,7 @@
  * words of that person, and no more.
  */
 import { expect, onTestFinished, test } from "vitest";
-import { patienceMs, startAsking } from "../../../support/daemon/asking-daemon.ts";
+import { startAsking } from "../../../support/daemon/asking-daemon.ts";
 import { choosesOnce, grantsOnce, permissionIn } from "../../../support/daemon/asking-steps.ts";
 import { shownText } from "../../../support/slack/slack-methods.ts";
 import { appToken, botToken, startSlackServer } from "../../../support/slack/slack-server.ts";
@@ -59,7 +59,7 @@ async function started(agent: "acp" | "module") {
     shown,
     /** The bot's first message that has these words. */
     async answer(part: string): Promise<Message> {
-      await server.until(() => shown(part).length > 0, part, patienceMs);
+      await server.until(() => shown(part).length > 0, part);
       return shown(part)[0] as Message;
     },
     say: (by: User, text: string) => workspace.say(kitchen, by, text).ts,

@@ -4,7 +4,7 @@
  */
 import type { Message, User } from "@grammyjs/types";
 import { expect, onTestFinished, test } from "vitest";
-import { patienceMs, startAsking } from "../../../support/daemon/asking-daemon.ts";
+import { startAsking } from "../../../support/daemon/asking-daemon.ts";
 import { grantsOnce, permissionIn } from "../../../support/daemon/asking-steps.ts";
 import { sampleToken, startTelegramServer } from "../../../support/servers/telegram.ts";
 
@@ -40,7 +40,7 @@ test("a permission is given with a button, by an owner, once", async () => {
   const shown = (part: string) =>
     world.answers(kitchen).filter((message) => (message.text ?? "").includes(part));
   const answer = async (part: string) => {
-    await server.until(() => shown(part).length > 0, part, patienceMs);
+    await server.until(() => shown(part).length > 0, part);
     return shown(part)[0] as Message;
   };
   const say = (by: User, text: string) => String(world.say(kitchen, by, text).message_id);

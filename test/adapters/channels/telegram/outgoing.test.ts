@@ -199,12 +199,12 @@ test("kill -9 while a file is being sent keeps the order, and only the file is i
   daemon.say("ann", "hi");
   const shown = () =>
     server.world.answers(daemon.rooms.ann).map(({ text, caption }) => text ?? caption);
-  await server.until(() => shown().length === 2, "the file", 20_000);
+  await server.until(() => shown().length === 2, "the file");
   await daemon.kill();
   expect(shown()).toEqual(["before", "the chart"]);
   writeFileSync(join(folder, "chart.png"), "changed meanwhile");
   await daemon.start();
-  await server.until(() => shown().includes("after"), "the rest", 30_000);
+  await server.until(() => shown().includes("after"), "the rest");
   // Telegram cannot be asked whether it has the file: it is in doubt, and sent once more.
   expect(shown()).toEqual(["before", "the chart", "the chart", "after"]);
   expect([...server.world.files.values()]).toEqual([sampleFiles.png, sampleFiles.png]);
