@@ -69,6 +69,7 @@ export class BlueBubblesServer {
     const fault = this.faults.next(path);
     const undone = fault !== null && !("done" in fault && fault.done === true);
     if (fault !== null && undone && breakAnswer(fault, request, response)) return;
+    if (fault?.kind === "slow") await new Promise((go) => setTimeout(go, fault.ms));
     try {
       if (searchParams.get("password") !== this.password)
         throw new Failure(401, "You are not authorized to access this resource");

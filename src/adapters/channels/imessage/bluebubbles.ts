@@ -12,7 +12,6 @@ import { request as httpsRequest } from "node:https";
 import type { z } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
-import type { Millis } from "../../../domain/message.ts";
 import type { ChannelHook, Clock } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { deadline } from "../../http/deadline.ts";
@@ -57,8 +56,8 @@ export class BlueBubblesBackend implements AppleBackend {
   readonly hasCaptions = false;
   readonly #config: ImessageAccountConfig;
   readonly #clock: Clock;
-  /** The row whose files are waited for, and since when. */
-  #waiting: { readonly rowId: number; readonly since: Millis } | null = null;
+  /** The row whose files are waited for, and how often they were not there. */
+  #waiting: { readonly rowId: number; readonly asked: number } | null = null;
 
   constructor(config: ImessageAccountConfig, clock: Clock) {
     this.#config = config;
@@ -139,11 +138,11 @@ export class BlueBubblesBackend implements AppleBackend {
 
   /** Whether the files of a row may still come; asked for rows in their order. */
   #mayCome(rowId: number): boolean {
-    const now = this.#clock.monotonic();
-    if (this.#waiting === null || this.#waiting.rowId < rowId)
-      this.#waiting = { rowId, since: now };
-    const { rowId: waited, since } = this.#waiting;
-    return waited === rowId && now - since < lateFilePolls * this.#config.pollMs;
+    if (this.#waiting === null || this.#waiting.rowId < rowId) this.#waiting = { rowId, asked: 0 };
+    const { rowId: waited, asked } = this.#waiting;
+    if (waited !== rowId || asked === lateFilePolls) return false;
+    this.#waiting = { rowId, asked: asked + 1 };
+    return true;
   }
 
   async send(request: AppleSend): Promise<string | null> {
