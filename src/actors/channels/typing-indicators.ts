@@ -3,7 +3,8 @@
  * platform forgets it, off once. The machine owns the state; this file refreshes it, with a time
  * limit of its own so that a lost "off" cannot show typing for ever. Each place has at most one
  * call in flight: an "off" aborts a slow "on" and follows it, so that a late "on" cannot restart
- * the indicator. Best effort: failures are logged, never retried. Changes during a connection break
+ * the indicator. Several agents may work in one place under one account: it is on until the last of
+ * them has ended. Best effort: failures are logged, never retried. Changes during a connection break
  * are applied when it is back.
  */
 import type { Route } from "../../domain/message.ts";
@@ -19,9 +20,13 @@ export interface TypingPorts {
 }
 
 export interface Typing {
-  /** Shows typing at the route until `off`, at most for `ttlMs`. */
-  on(route: Route, settings: { readonly intervalMs: number; readonly ttlMs: number }): void;
-  off(route: Route): void;
+  /** Shows typing of a conversation at the route until `off`, at most for `ttlMs`. */
+  on(
+    conv: number,
+    route: Route,
+    settings: { readonly intervalMs: number; readonly ttlMs: number },
+  ): void;
+  off(conv: number, route: Route): void;
   /** An account connected: shows what was missed while it was away. */
   wake(channel: string, account: string): void;
   stop(): void;
@@ -29,7 +34,8 @@ export interface Typing {
 
 interface Shown {
   readonly route: Route;
-  readonly endsAt: number;
+  /** When it ends at the latest, by conversation. */
+  readonly ends: Map<number, number>;
   /** The last "on" was not sent: the account was not connected. */
   missed: boolean;
   timer: TimerHandle | null;
@@ -91,23 +97,28 @@ export function createTyping({ clock, log, directory, mayAct }: TypingPorts): Ty
   }
 
   return {
-    on(route, { intervalMs, ttlMs }) {
+    on(conv, route, { intervalMs, ttlMs }) {
       const place = placeOf(route);
+      const ends = new Map(shown.get(place)?.ends).set(conv, clock.now() + ttlMs);
       end(place);
       const every = Math.min(intervalMs, directory.typingIntervalMs(route.channel));
-      const state: Shown = { route, endsAt: clock.now() + ttlMs, missed: false, timer: null };
+      const state: Shown = { route, ends, missed: false, timer: null };
       shown.set(place, state);
       const refresh = () => {
         state.missed = !send(place, route, true);
         const next = clock.now() + every;
         // After its time limit it is not refreshed: the platform lets it expire.
-        if (next < state.endsAt) state.timer = clock.setTimer(next, refresh);
+        if (next < Math.max(...ends.values())) state.timer = clock.setTimer(next, refresh);
         else shown.delete(place);
       };
       refresh();
     },
-    off(route) {
+    off(conv, route) {
       const place = placeOf(route);
+      const ends = shown.get(place)?.ends;
+      ends?.delete(conv);
+      const now = clock.now();
+      if ([...(ends?.values() ?? [])].some((at) => at > now)) return;
       // Sent even if it has expired, for platforms that show it until "off".
       end(place);
       send(place, route, false);

@@ -227,8 +227,8 @@ export function createEffects(ports: EffectPorts): Effects {
         break;
       case "typing":
         if (!canShow(ports.directory, effect.route, "sendTyping")) break;
-        if (effect.on) ports.typing.on(effect.route, ports.settings(key).typing);
-        else ports.typing.off(effect.route);
+        if (effect.on) ports.typing.on(conv, effect.route, ports.settings(key).typing);
+        else ports.typing.off(conv, effect.route);
         emit.line?.({ t, out: "typing", on: effect.on, chat: effect.route.chat.id });
         break;
       case "react":

@@ -92,6 +92,17 @@ describe("one after the other", () => {
     expect(said(world)).toEqual(["Rover: what now?", "Medic: what now?", "Scout: what now?"]);
   });
 
+  test("typing is shown until the last of them has answered", async () => {
+    const config = { typing: { mode: "instant" } };
+    const world = await open([rover, scout], "parallel", { config });
+    await world.say("what now?", { id: "1" });
+    await world.pass(minutes);
+    const [first, last] = world.sent;
+    const offs = world.typed.flatMap(({ on, at }) => (on ? [] : [at]));
+    expect(first?.at).toBeLessThan(last?.at ?? 0);
+    expect(offs).toEqual([last?.at]);
+  });
+
   test.each([
     ["fail", "failed"],
     ["hang", "failed"],

@@ -14,13 +14,14 @@ import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import type { Millis } from "../../../domain/message.ts";
 import { engineLimits } from "../../../domain/ports/engine/engine-limits.ts";
-import type {
-  ChannelOutbound,
-  Clock,
-  Log,
-  SendReceipt,
-  ServedAccount,
-  ServedOutlet,
+import {
+  type ChannelOutbound,
+  type Clock,
+  type Log,
+  noConversation,
+  type SendReceipt,
+  type ServedAccount,
+  type ServedOutlet,
 } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
 import { late, within } from "../../../domain/ports/within.ts";
@@ -135,10 +136,10 @@ export function serveOutlet(
 
   function show({ route, what }: Hint): void {
     if (what === "members") served.refreshMembers(route);
-    else if (what === "silent") typing.off(route);
+    else if (what === "silent") typing.off(noConversation, route);
     else {
       const intervalMs = served.typingIntervalMs;
-      typing.on(route, { intervalMs, ttlMs: engineLimits.outletTypingMs });
+      typing.on(noConversation, route, { intervalMs, ttlMs: engineLimits.outletTypingMs });
     }
   }
 
