@@ -162,18 +162,23 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     return line;
   }
 
-  /** Waits for a requested summary. */
-  async function summedUp(conv: number): Promise<void> {
+  /** Waits for a requested summary, and no longer than the signal. */
+  async function summedUp(conv: number, signal: AbortSignal): Promise<void> {
     const work = busy.get(conv);
     if (work === undefined) return;
     waiting += 1;
-    await work;
+    await new Promise<void>((resolve) => {
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      if (signal.aborted) resolve();
+      void work.then(resolve);
+    });
     waiting -= 1;
+    signal.throwIfAborted();
   }
 
   async function remember(what: Remembering, signal: AbortSignal) {
     const { turn, session } = what;
-    await summedUp(turn.conv);
+    await summedUp(turn.conv, signal);
     const past = await read(session.sessionId, turn.turnId, what.ownFrom);
     const capacity = capacityFor(what, ports.config());
     const soFar = views.of(session.sessionId, past, what.named, what.authors);

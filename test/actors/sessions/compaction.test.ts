@@ -217,6 +217,26 @@ test("a turn that comes while a summary is made by hand waits for it", async () 
   expect(world.turns.at(-1)?.transcript.at(0)?.text).toContain("one was said");
 });
 
+test("a turn that waits for a summary made by hand can be stopped meanwhile", async () => {
+  const world = await sessionWorld();
+  await world.talk("one", { direct: true });
+  world.answers.push(async function* () {
+    await world.released;
+    yield* saying("one was said");
+  });
+  const done = world.runtime.compactSession(directKey);
+  await world.say("two", { direct: true });
+  await world.pass(1_000);
+  await world.say("/stop", { direct: true });
+  await world.pass(2_000);
+  expect(world.events("agent_end").at(-1)).toMatchObject({ turn: 2, outcome: "cancelled" });
+  expect(world.typing.at(-1)).toBe(false);
+  world.open();
+  expect(await done).toBe("done");
+  await world.talk("three", { direct: true });
+  expect(world.sent.at(-1)?.text).toBe("re: three");
+});
+
 test("a transcript that fits is given as it is", async () => {
   const world = await sessionWorld(small);
   for (let n = 0; n < 5; n += 1) await world.talk(`short ${n}`, { direct: true });
