@@ -4,6 +4,7 @@
  * is deleted or pruned is left out.
  */
 import { decodeVerdict, type Rule } from "../../domain/decision.ts";
+import type { Inbound } from "../../domain/message.ts";
 import type { EventRow, Store } from "../../domain/ports/index.ts";
 import type { TurnLevels } from "../../domain/session.ts";
 import type { MessageRef } from "../../machines/events/effects.ts";
@@ -84,7 +85,7 @@ function messageOf(
   const event = row === undefined ? null : decodeEvent(row);
   const message = row === undefined || event === null ? null : messageIn(row, event, id);
   if (row === undefined || event === null || message === null) return null;
-  const edited = editSeq === undefined ? null : editedText(rows.get(editSeq));
+  const edited = editSeq === undefined ? null : editedText(rows.get(editSeq), message.inbound);
   const { author, replyTo, sentAt, chat, thread, quote, forwarded } = message.inbound;
   return {
     id,
@@ -123,10 +124,16 @@ function messagesIn(event: JournalEvent): Pick<BatchMessage, "levels" | "byOwner
   return { levels, byOwner: authority.owner, skill };
 }
 
-function editedText(row: EventRow | undefined): string | null {
+function editedText(row: EventRow | undefined, message: Inbound): string | null {
   if (row === undefined) return null;
   const event = decodeEvent(row);
-  return event.type === "message.edited" ? event.edit.text : null;
+  if (event.type !== "message.edited" || !isInSameRoom(event.edit, message)) return null;
+  return event.edit.text;
+}
+
+/** Whether an edit may be of this message: ids of two chats of one session may be the same. */
+function isInSameRoom(edit: MessageEdited["edit"], { channel, account, chat }: Inbound): boolean {
+  return edit.channel === channel && edit.account === account && edit.chat.id === chat.id;
 }
 
 /** An edit with the text that a turn has read; nothing where both are the same. */
@@ -137,11 +144,9 @@ function editOf(
   rows: Rows,
 ): readonly Overheard[] {
   const before = was === undefined ? null : messageOf(ports, { id, ...was }, rows);
-  const { channel, account, chat, text, editedAt = at } = edit;
+  const { text, editedAt = at } = edit;
   if (before === null || before.text === text) return [];
-  const { channel: there, account: login, chat: room } = before.found.inbound;
-  // Ids of two chats of one session may be the same.
-  if (there !== channel || login !== account || room.id !== chat.id) return [];
+  if (!isInSameRoom(edit, before.found.inbound)) return [];
   const { author } = before;
   const edited = { before: before.text };
   return [{ id, at: Math.min(editedAt, at), author, text, attachments: [], replyTo: null, edited }];

@@ -133,6 +133,20 @@ describe("an edit of an answered message", () => {
   });
 });
 
+test("an edit puts no words into a message with the same id in another chat of the session", async () => {
+  const world = await started({ session: { scope: "global" } });
+  const attic = { channel: "telegram", chat: { id: "attic", kind: "group" }, id: "m1" } as const;
+  const bob = { id: "bob", name: "Bob" };
+  await world.say("soup for all", { id: "m1" });
+  await world.say("bread", { ...attic, author: bob });
+  const edited = editSchema.parse({ ...attic, text: "no bread", author: bob });
+  await world.runtime.ingest("telegram", "default", [{ type: "edit", edit: edited }]);
+  await world.say("so?", { id: "m2", mentions: [{ id: "bot", isSelf: true }] });
+  await world.pass(10_000);
+  expect(newest(world)).toContain("[m1] Ann:\n  soup for all");
+  expect(newest(world)).toContain("[m1] Bob:\n  no bread");
+});
+
 describe("an edit of a message under way", () => {
   test("is steered into its turn, whose transcript has it, and is not shown again", async () => {
     const queue = { mode: "steer" };
