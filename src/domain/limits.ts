@@ -308,6 +308,8 @@ export const limits = {
   draftBackoffMs: 5_000,
   /** Calls to one account at the same time. */
   sendsPerAccountMax: 8,
+  /** Messages with a reaction of ours of which it is known which conversations have put it. */
+  heldReactionsMax: 10_000,
   /** A reaction that could not be added within this time is dropped. */
   reactionAgeMsMax: 60_000,
   /**

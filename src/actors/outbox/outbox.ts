@@ -13,7 +13,7 @@ import type { ChannelOutbound, OutboxRow } from "../../domain/ports/index.ts";
 import { createBackoff } from "./backoff.ts";
 import { stepsBetween } from "./delivery-steps.ts";
 import { changed, cutShort, resendOnce, resumed, sentAgain } from "./doubts.ts";
-import { createWaitingReactions } from "./pending-reactions.ts";
+import { createWaitingReactions, unseen } from "./pending-reactions.ts";
 import {
   asMessage,
   type Delivery,
@@ -36,7 +36,6 @@ import { createDrafts } from "./streamed-drafts.ts";
 import { givenUp, type Outbox, type OutboxPorts } from "./types.ts";
 
 const reactionTriesMax = 3;
-const unseen = "taken off before it was put";
 
 export function createOutbox(ports: OutboxPorts): Outbox {
   const { clock, journal, log } = ports;
@@ -109,7 +108,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     try {
       await send(item);
     } catch (error) {
-      // Only a stop: the next start finds the row in `sending`.
+      // Only a stop: the next start finds it in `sending`.
       log("warn", "outbox.stopped", { id: item.delivery.row.id, error: String(error) });
     }
   }
@@ -291,8 +290,9 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const { row } = delivery;
     const stopped = (error: unknown) =>
       log("warn", "outbox.stopped", { id: row.id, error: String(error) });
-    giveUp(undone.item, unseen).catch(stopped);
-    const dead = undone.unseen ? changed(row, "drop", { error: unseen }) : null;
+    const { item, why } = undone;
+    if (item !== null) giveUp(item, unseen).catch(stopped);
+    const dead = why === null ? null : changed(row, "drop", { error: why });
     if (dead === null) return false;
     moved(row, dead);
     finish(delivery, dead).catch(stopped);

@@ -2,8 +2,15 @@
  * The reaction on a message shows that it is being worked on: it is added immediately, and removed
  * however the work ends, whatever the platform and the process were doing at that moment.
  */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { createWaitingReactions } from "../../../src/actors/outbox/pending-reactions.ts";
+import type { Delivery } from "../../../src/actors/outbox/row-body.ts";
+import type { QueuedDelivery } from "../../../src/actors/outbox/send-queues.ts";
+import type { AgentDriver } from "../../../src/domain/ports/index.ts";
 import type { ScriptStep } from "../../../src/domain/scenario/script.ts";
+import { roommate } from "../../support/agents/roommate-agent.ts";
+import { property } from "../../support/property.ts";
 import type { Fate } from "../../support/runtime/world.ts";
 import { World } from "../../support/runtime/world.ts";
 
@@ -129,6 +136,98 @@ test("a message too old for a turn gives its eye back", async () => {
   expect(world.events("agent_end")).toMatchObject([{ outcome: "expired" }, { outcome: "replied" }]);
   expect(shown(world)).toEqual([]);
 });
+
+describe("of two agents that answer through one account", () => {
+  const inParallel = async () => {
+    const agents = ["quick", "late"].map((id) => {
+      const afterMs = id === "quick" ? 0 : 30_000;
+      return { id, driver: { kind: "roommate", afterMs } };
+    });
+    const config = {
+      agents: { list: agents },
+      broadcast: { strategy: "parallel", "telegram:room": ["quick", "late"] },
+      engagement: { activation: "always" },
+    };
+    return new World({ drivers: [roommate as AgentDriver], config }).start();
+  };
+
+  test("the eye stays until the last of them has answered", async () => {
+    const world = await inParallel();
+    await world.say("hello", { id: "m1" });
+    await world.pass(10_000);
+    expect(world.sent).toHaveLength(1);
+    expect(shown(world)).toEqual(["👀 m1"]);
+    await world.pass(60_000);
+    expect(world.sent).toHaveLength(2);
+    expect(shown(world)).toEqual([]);
+  });
+
+  test("no eye is left where the platform takes the reactions late", async () => {
+    const world = await inParallel();
+    world.reactionFates.push("429", "429");
+    await world.say("hello", { id: "m1" });
+    await world.pass(1_000);
+    expect(world.sent).toHaveLength(1);
+    expect(world.reactions).toEqual([]);
+    await world.pass(10_000);
+    expect(shown(world)).toEqual(["👀 m1"]);
+    await world.pass(60_000);
+    expect(shown(world)).toEqual([]);
+    expect(world.reactions).toEqual(["+👀 m1", "-👀 m1"]);
+  });
+});
+
+type Doing = "put" | "try" | "done" | "refused" | "remove";
+const doings = fc.array(
+  fc.tuple(fc.constantFrom(1, 2, 3), fc.constantFrom<Doing>("put", "try", "done", "refused")),
+  { maxLength: 20 },
+);
+
+property([doings, fc.shuffledSubarray([1, 2, 3], { minLength: 3 })])(
+  "whoever puts a reaction through one account, at the end it is gone",
+  (all, leaving) => {
+    const waiting = createWaitingReactions();
+    const body = { route: { chat: {} }, message: "m1", emoji: "👀" };
+    const puts = new Map<number, QueuedDelivery>();
+    const gone = new Set<number>();
+    let isShown = false;
+    const moved = (item: QueuedDelivery, more: object) => {
+      item.delivery = { ...item.delivery, row: { ...item.delivery.row, ...more } } as Delivery;
+    };
+    const finish = (conv: number, item: QueuedDelivery, state: string) => {
+      moved(item, { state });
+      puts.delete(conv);
+      waiting.ended(item);
+    };
+    const act = (conv: number, doing: Doing) => {
+      const item = puts.get(conv);
+      if (doing === "put") {
+        if (gone.has(conv) || item !== undefined) return;
+        gone.add(conv);
+        const row = { conv, kind: "react", state: "pending", attempts: 0 };
+        const put = { delivery: { row, body }, expiry: null, queue: null } as never;
+        puts.set(conv, put);
+        waiting.added(put, false);
+      } else if (doing === "remove") {
+        const row = { conv, kind: "unreact", state: "pending", attempts: 0 };
+        const undone = waiting.undoneBy({ row, body } as never);
+        const given = undone?.item ?? null;
+        if (given !== null) finish(conv, given, "dead");
+        else if (item !== undefined) act(conv, "done");
+        if (undone === null || undone.why === null) isShown = false;
+      } else if (item !== undefined) {
+        moved(item, { state: "sending", attempts: 1 });
+        // Also an attempt without an answer may have put it.
+        if (doing !== "refused") isShown = true;
+        if (doing === "try") moved(item, { state: "waiting" });
+        else finish(conv, item, doing === "done" ? "sent" : "dead");
+      }
+    };
+    for (const [conv, doing] of all) act(conv, doing);
+    for (const conv of leaving) if (gone.has(conv)) act(conv, "remove");
+    expect(isShown).toBe(false);
+  },
+);
 
 describe("while the platform is away", () => {
   test("an eye that could not be taken off is taken off hours later", async () => {
