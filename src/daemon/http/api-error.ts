@@ -28,7 +28,8 @@ export const refusalStatus = {
 } as const;
 export type Refusal = keyof typeof refusalStatus;
 
-const statuses: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
+/** The status of errors of the runtime; others are 500. */
+export const errorStatus: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   EAR_INBOUND_INVALID: 400,
   EAR_SCENARIO_INVALID: 400,
   EAR_CONFIG_INVALID: 400,
@@ -79,7 +80,7 @@ function refusal(code: Refusal, message: string): Failure {
 export function failureOf(error: unknown, log: Log): Failure {
   if (error instanceof ApiRefusal) return refusal(error.code, error.message);
   if (error instanceof EarshotError) {
-    const status = statuses[error.code] ?? 500;
+    const status = errorStatus[error.code] ?? 500;
     if (status === 500) log("error", "api.failed", { error });
     const seconds = String(Math.ceil((error.retryAfterMs ?? 1_000) / 1_000));
     const headers: Record<string, string> = status === 503 ? { "retry-after": seconds } : {};

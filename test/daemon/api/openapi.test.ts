@@ -1,10 +1,15 @@
 /**
  * The OpenAPI document is true: every operation it lists is called on a real daemon, and each answer
- * is checked against the schema that the document gives for it.
+ * is checked against the schema that the document gives for it. docs/api.md has them all, and all
+ * codes of errors.
  */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { errorStatus, refusalStatus } from "../../../src/daemon/http/api-error.ts";
 import { messageBody, openHookDaemon } from "../../support/daemon/hook-daemon.ts";
+import { root } from "../../support/docs.ts";
 
 type JsonSchema = Parameters<typeof z.fromJSONSchema>[0];
 interface Operation {
@@ -219,6 +224,39 @@ test("every operation answers as the document says", async () => {
     }
   expect(failures).toEqual([]);
   expect(uncalled).toEqual([]);
+});
+
+const page = readFileSync(join(root, "docs/api.md"), "utf8");
+
+test("the page has every operation of the document, with the fields of its query", async () => {
+  const door = await openHookDaemon({});
+  const document = await (await door.api("/api/openapi.json")).json();
+  const paths = Object.entries(document.paths as Record<string, Record<string, Described>>);
+  expect(paths.length).toBeGreaterThan(50);
+  const untold = paths.flatMap(([path, operations]) => {
+    const route = path.replace(/\{(\w+)\}/gu, ":$1");
+    const [parent, last] = [route.slice(0, route.lastIndexOf("/")), route.split("/").pop()];
+    const isShown = page.includes(route) || (page.includes(parent) && page.includes(`\`/${last}`));
+    const fields = Object.values(operations)
+      .flatMap(({ parameters }) => parameters)
+      .filter((one) => one.in === "query" && !new RegExp(`[?&\`]${one.name}\\b`, "u").test(page))
+      .map(({ name }) => `${path}: ${name}`);
+    return isShown ? fields : [path, ...fields];
+  });
+  expect(untold).toEqual([]);
+});
+interface Described {
+  readonly parameters: readonly { readonly name: string; readonly in: string }[];
+}
+
+test("the page has every code of an error, beside its status", () => {
+  const rows = page.split("\n").filter((line) => /^\| \d{3} \|/u.test(line));
+  const codes = Object.entries({ ...refusalStatus, ...errorStatus, internal: 500 });
+  const untold = codes.filter(
+    ([code, status]) =>
+      !rows.some((row) => row.startsWith(`| ${status} |`) && row.includes(`\`${code}\``)),
+  );
+  expect(untold).toEqual([]);
 });
 
 /** What an answer has that the document does not say of it. */
