@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { EngineStatus } from "../../../src/daemon/api-types/engine.ts";
 import type { Need } from "../../../src/daemon/api-types/needs.ts";
+import { engineLimits } from "../../../src/domain/ports/engine/engine-limits.ts";
 import { conversationService } from "../../../src/engines/restate/wire.ts";
 import { runCommand } from "../../support/built/command.ts";
 import { group, type LiveDaemon, toScout } from "../../support/daemon/live-daemon.ts";
@@ -121,7 +122,6 @@ describe.skipIf(!haveRestate)("a conversation whose call always fails", () => {
         expect(await stuck(node)).toMatchObject([{ meaning: expect.stringContaining("orchards") }]),
       );
     begun = await journal();
-    // Each of its marks is progress, after which it is shown again only when it has failed for a while.
     for (const node of nodes()) await soon(() => saysWhatFails(node));
     const env = { HOME: all.front.stateDir, NO_COLOR: "1", COLUMNS: "400" };
     for (const words of [["status"], ["needs"], ["why", "waits"]])
@@ -148,6 +148,17 @@ describe.skipIf(!haveRestate)("a conversation whose call always fails", () => {
         ["conversation", key],
       ]);
     }
+  });
+
+  test("is shown on every node while people go on speaking there", async () => {
+    const seen: number[][] = [];
+    const until = Date.now() + 2 * engineLimits.failingCallMsMax;
+    for (let said = 0; Date.now() < until; said += 1) {
+      expect((await say(all.front, `more-${said}`)).ok).toBe(true);
+      seen.push(await Promise.all(nodes().map(async (node) => (await stuck(node)).length)));
+    }
+    expect(seen.length).toBeGreaterThan(2);
+    expect(new Set(seen.flat())).toEqual(new Set([1]));
   });
 
   test("is tried again and again in the call that there is, which does not grow", async () => {

@@ -33,9 +33,10 @@ export const engineLimits = {
   /** A node looks this often whether the server answers, and waits so long for it. */
   serverLookMs: 2_000,
   serverLookMsMax: 5_000,
-  /** How often a node asks for calls that fail, after how many failures in a row, and how many are shown. */
+  /** How often a node asks for calls that fail, after how many failures, how many it reads, and how many are shown. */
   failingCallsLookMs: 5_000,
   failingCallsMin: 5,
+  failingCallsRead: 200,
   failingCallsShown: 20,
   /** A conversation that has stored nothing for so long, while its call fails, is a problem. */
   failingCallMsMax: 15_000,
