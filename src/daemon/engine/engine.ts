@@ -168,6 +168,7 @@ export function createEngine(ports: EnginePorts): Engine {
     log,
     ingress: trimmed(ingress),
     admin: trimmed(admin),
+    isAnswered: () => connections?.isAnswered() ?? false,
   });
   const failing = createFailingCalls({
     clock,

@@ -15,7 +15,7 @@ import type { SharedNews } from "../../engines/restate/leases/news.ts";
 import type { NodeFacts } from "../../engines/restate/leases/wire.ts";
 import { createOutlets } from "../../engines/restate/outlet/outlets.ts";
 
-export interface SharedConnections extends Pick<NodeLeases, "failing" | "seen"> {
+export interface SharedConnections extends Pick<NodeLeases, "failing" | "isAnswered" | "seen"> {
   /** Wanted only after `start`. */
   readonly leases: ConnectionLeases;
   readonly outlets: Outlets;
@@ -50,6 +50,7 @@ export function createSharedConnections(ports: SharedConnectionsPorts): SharedCo
     nodes: () => own?.nodes() ?? [],
     seen: () => own?.seen() ?? null,
     failing: () => own?.failing() ?? null,
+    isAnswered: () => own?.isAnswered() ?? false,
     start(name) {
       own = createNodeLeases({ ...ports, boot, node: name });
     },

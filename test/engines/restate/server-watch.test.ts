@@ -29,7 +29,7 @@ describe("the watch of the server", () => {
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
     return { now, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
   }
-  function watch(ingress: string, admin = ingress) {
+  function watch(ingress: string, admin = ingress, isAnswered = () => false) {
     const clock = new SimulatedClock(1_000);
     const logged: string[] = [];
     const made = createServerWatch({
@@ -37,6 +37,7 @@ describe("the watch of the server", () => {
       log: (level, event) => void logged.push(`${level} ${event}`),
       ingress,
       admin,
+      isAnswered,
     });
     watches.push(made);
     made.start();
@@ -79,6 +80,25 @@ describe("the watch of the server", () => {
     await until(() => state().failing === null);
     expect(logged).toEqual(["warn engine.unreachable", "info engine.reachable"]);
     server.close();
+  });
+
+  test("does not ask the ingress while calls are answered, and the admin port all the same", async () => {
+    const { url, now } = await serve(asRestate);
+    const asked: string[] = [];
+    now.answer = (path, response) => {
+      asked.push(path);
+      asRestate(path, response);
+    };
+    let isAnswered = true;
+    const { state, until } = watch(url, url, () => isAnswered);
+    await until(() => state().version !== null && asked.length > 2);
+    expect(new Set(asked)).toEqual(new Set(["/version"]));
+    isAnswered = false;
+    await until(() => asked.includes("/restate/health"));
+    now.answer = (_, response) => void response.destroy();
+    isAnswered = true;
+    await until(() => state().failing !== null);
+    expect(state().failing?.why).toContain(`${url}/version: there is no connection`);
   });
 
   test("names the address that does not answer, or answers something else", async () => {

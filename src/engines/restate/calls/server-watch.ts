@@ -2,7 +2,8 @@
  * Whether the server answers
  * ==========================
  * Looks every two seconds whether Restate answers at both of its addresses, and which version it is. Calls that
- * something rests on find out for themselves; this says it to people, also while nobody speaks.
+ * something rests on find out for themselves; this says it to people, also while nobody speaks. A node whose beats
+ * are answered needs no other proof of the ingress.
  */
 import { z } from "zod";
 import type { Millis } from "../../../domain/message.ts";
@@ -17,6 +18,8 @@ export interface ServerPorts {
   /** Base URLs. */
   readonly ingress: string;
   readonly admin: string;
+  /** Whether calls were just answered: then the ingress is not looked at. @default it always is */
+  readonly isAnswered?: () => boolean;
 }
 
 export interface ServerState {
@@ -47,6 +50,10 @@ export async function lookAtServer(
   signal?: AbortSignal,
 ): Promise<string> {
   await ask(`${ingress}/restate/health`, "engine.ingress", signal);
+  return versionOf(admin, signal);
+}
+
+async function versionOf(admin: string, signal?: AbortSignal): Promise<string> {
   const path = `${admin}/version`;
   const text = await ask(path, "engine.admin", signal);
   const parsed = versionSchema.safeParse(jsonIn(text));
@@ -88,12 +95,15 @@ function jsonIn(text: string): unknown {
   }
 }
 
-export function createServerWatch({ clock, log, ...at }: ServerPorts): ServerWatch {
+export function createServerWatch(ports: ServerPorts): ServerWatch {
+  const { clock, log, isAnswered = () => false } = ports;
   let now: ServerState = { version: null, failing: null };
 
   async function look(signal: AbortSignal): Promise<void> {
     try {
-      const version = await lookAtServer(at, signal);
+      const version = isAnswered()
+        ? await versionOf(ports.admin, signal)
+        : await lookAtServer(ports, signal);
       if (now.failing !== null) log("info", "engine.reachable", { version });
       now = { version, failing: null };
     } catch (error) {

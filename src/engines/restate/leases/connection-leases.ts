@@ -63,6 +63,8 @@ export interface NodeLeases extends ConnectionLeases {
   seen(): SeenNodes | null;
   /** Restate has not answered since, and why; null: it answers. */
   failing(): { readonly since: Millis; readonly why: string } | null;
+  /** The last beats were answered: Restate has just shown that it takes calls. */
+  isAnswered(): boolean;
   /** Gives everything back and ends; resolves when the others know, or cannot be reached. */
   close(): Promise<void>;
 }
@@ -367,6 +369,8 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
       });
     },
     failing: () => failing,
+    isAnswered: () =>
+      failing === null && table !== null && clock.monotonic() - answered < 2 * times.beatMs,
     async close() {
       stop.abort();
       wake?.();
