@@ -5,7 +5,6 @@ import { join } from "node:path";
 import * as baileys from "baileys";
 import { type BinaryNode, Curve, getNextPreKeysNode, initAuthCreds, proto } from "baileys";
 import { LinkedStore } from "../../../src/adapters/channels/whatsapp-linked/store.ts";
-import { loadDriver } from "../../../src/adapters/stores/sqlite-driver.ts";
 import type { ChannelWorld, SpokenMessage } from "../../../src/testing/channel-world.ts";
 import type { Device } from "./device.ts";
 import { node } from "./nodes.ts";
@@ -84,11 +83,6 @@ async function link(owner: Person, device: Device): Promise<Linked> {
   store.saveCreds(creds);
   store.close();
   const file = join(folder, storeFile);
-  const { DatabaseSync } = loadDriver();
-  const database = new DatabaseSync(file);
-  // A connection whose statements are still in memory leaves its log when it is closed.
-  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-  database.close();
   const content = await readFile(file);
   await rm(folder, { recursive: true });
   const secrets = [

@@ -85,7 +85,13 @@ export class LinkedStore {
 
   close(): void {
     this.#statements.clear();
-    if (this.#database.isOpen) this.#database.close();
+    if (!this.#database.isOpen) return;
+    try {
+      // A connection whose statements are still in memory leaves its log, with keys that were deleted since.
+      guarded(() => this.#database.exec("PRAGMA wal_checkpoint(TRUNCATE)"));
+    } finally {
+      this.#database.close();
+    }
   }
 
   /** The device's identity; null: none was made. */

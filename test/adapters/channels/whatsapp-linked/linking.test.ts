@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { whatsappLinkedChannel } from "../../../../src/adapters/channels/whatsapp-linked/channel.ts";
+import { loadBaileys } from "../../../../src/adapters/channels/whatsapp-linked/library.ts";
+import { LinkedStore } from "../../../../src/adapters/channels/whatsapp-linked/store.ts";
 import { createSystemClock } from "../../../../src/adapters/system/clock.ts";
 import type {
   ChannelDefinition,
@@ -43,6 +45,17 @@ async function unlinked(config: object = {}) {
     account.link?.({ way, show, again: false, signal: never, ...more } satisfies LinkRequest);
   return { server, folder, account, link };
 }
+
+test("what is kept of an account is in its one file once it is closed", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "earshot-linked-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const store = new LinkedStore(folder, await loadBaileys());
+  store.rememberSent("m1", Buffer.from("hello"));
+  expect(store.sent("m1")?.toString()).toBe("hello");
+  store.close();
+  const log = join(folder, "linked-device.sqlite-wal");
+  expect(statSync(log, { throwIfNoEntry: false })?.size ?? 0).toBe(0);
+});
 
 const open = (server: WebServer, folder: string) => {
   const channel = openChannel(definition, configOf(server), undefined, folder);
