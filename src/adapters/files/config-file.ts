@@ -246,7 +246,10 @@ export async function readConfigSections(
 }
 
 export interface ConfigWatchOptions extends ConfigFileOptions {
-  /** Called with a valid config that differs from the last, and the changed paths. */
+  /**
+   * Called with a valid config that differs from the last, and the changed paths: none where the last one could not be
+   * applied and the file is as before.
+   */
   readonly changed: (loaded: LoadedConfig, paths: readonly string[]) => void | Promise<void>;
   /** Called with each valid file, before it is applied, also if nothing differs. */
   readonly read?: (loaded: LoadedConfig) => void;
@@ -273,6 +276,8 @@ export interface ConfigWatch {
  */
 export function watchConfigFile(first: LoadedConfig, options: ConfigWatchOptions): ConfigWatch {
   let good = first;
+  /** A change failed: some of it may be in force. */
+  let isInDoubt = false;
   const changed = async () => {
     let text: string | null = null;
     try {
@@ -281,8 +286,10 @@ export function watchConfigFile(first: LoadedConfig, options: ConfigWatchOptions
       const loaded = loadedFrom(first.path, file, options);
       options.read?.(loaded);
       const paths = changedPaths(good.config, loaded.config);
-      if (paths.length > 0) {
+      if (paths.length > 0 || isInDoubt) {
+        isInDoubt = true;
         await options.changed(loaded, paths);
+        isInDoubt = false;
         good = loaded;
       }
       options.applied?.(text);
@@ -294,6 +301,7 @@ export function watchConfigFile(first: LoadedConfig, options: ConfigWatchOptions
   const watch = watchFiles([first.path], { intervalMs: 250, settleMs, changed });
   return {
     took(config) {
+      isInDoubt = false;
       good = { ...good, config };
     },
     close: () => watch.close(),

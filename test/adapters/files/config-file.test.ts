@@ -245,6 +245,29 @@ describe("following", () => {
     await taken;
     expect(reported).toEqual(["changed", "Error: the store is full", "changed"]);
   });
+
+  test("where a change was taken over in part, the file as it was before is taken over again", async () => {
+    await write("{ context: { size: 3 } }");
+    const first = await readConfigFile(path, { env: {} });
+    const sizes: number[] = [];
+    let done = () => {};
+    const taken = new Promise<void>((resolve) => {
+      done = resolve;
+    });
+    await write("{ context: { size: 4 } }");
+    watching = watchConfigFile(first, {
+      env: {},
+      settleMs: 30,
+      async changed({ config }) {
+        sizes.push(config.context.size);
+        if (sizes.length === 1) throw new Error("the store is full");
+      },
+      applied: () => done(),
+      refused: async () => write("{ context: { size: 3 } }"),
+    });
+    await taken;
+    expect(sizes).toEqual([4, 3]);
+  });
 });
 
 describe("lines", () => {
