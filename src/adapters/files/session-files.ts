@@ -40,6 +40,16 @@ export function createSessionFiles(folderOf: (agentId: string) => string): Sessi
     made.add(path);
     return path;
   }
+  /** Somebody may have removed the folder since it was made: then it is made again. */
+  async function making<Answer>(agentId: string, make: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await make();
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      made.delete(folderOf(agentId));
+      return make();
+    }
+  }
   async function pathOf({ agentId, sessionId }: SessionFile): Promise<string> {
     if (!sessionIdForm.test(sessionId)) throw unsafe("a session's id", "it is malformed");
     return join(await folder(agentId), `${sessionId}.jsonl`);
@@ -48,12 +58,17 @@ export function createSessionFiles(folderOf: (agentId: string) => string): Sessi
   return {
     lastLine: (file, most) => withStoreErrors(async () => lastLineOf(await pathOf(file), most)),
     append: (file, lines) =>
-      withStoreErrors(async () => appendTo(await pathOf(file), `${lines.join("\n")}\n`)),
+      withStoreErrors(() =>
+        making(file.agentId, async () => appendTo(await pathOf(file), `${lines.join("\n")}\n`)),
+      ),
     writeIndex: (agentId, parts) =>
       withStoreErrors(async () => {
         const path = join(await folder(agentId), "index.json");
         const fresh = `${path}.new`;
-        const handle = await open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+        const handle = await making(agentId, async () => {
+          await folder(agentId);
+          return open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+        });
         try {
           checkOwn(fresh, await handle.stat(), 0o600);
           for await (const part of parts) await handle.appendFile(part);

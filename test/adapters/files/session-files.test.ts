@@ -46,6 +46,20 @@ describe("a transcript file", () => {
     expect(await files.lastLine(file)).toBe(3);
   });
 
+  test("is made again with its folder where somebody has removed that", async () => {
+    async function* parts() {
+      yield "{}\n";
+    }
+    await files.append(file, [line(1)]);
+    rmSync(join(root, "agents"), { recursive: true });
+    expect(await files.lastLine(file)).toBe(0);
+    await files.append(file, [line(1), line(2)]);
+    expect(readFileSync(path, "utf8")).toBe(`${line(1)}\n${line(2)}\n`);
+    rmSync(join(root, "agents"), { recursive: true });
+    await files.writeIndex("main", parts());
+    expect(await files.indexHead("main")).toBe("{}");
+  });
+
   test("that is not there has no last line, and is not made by asking", async () => {
     expect(await files.lastLine(file)).toBe(0);
     expect(existsSync(path)).toBe(false);
