@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
-import { loadDriver, storeError } from "./sqlite-driver.ts";
+import { loadDriver } from "./sqlite-driver.ts";
 
 const ownerSchema = z.object({
   pid: z.number().int().positive(),
@@ -73,7 +73,7 @@ async function beginStep(folder: string): Promise<(() => void) | null> {
     if (code !== "EEXIST") throw unwritable(folder, error as NodeJS.ErrnoException);
   }
   // SQLite's own lock on the file; nothing is ever written into it.
-  const database = new DatabaseSync(path);
+  const database = opened(() => new DatabaseSync(path), path);
   for (let waitedMs = 0; waitedMs < stepMsMax; waitedMs += pollMs) {
     try {
       database.exec("BEGIN EXCLUSIVE");
@@ -81,7 +81,7 @@ async function beginStep(folder: string): Promise<(() => void) | null> {
     } catch (error) {
       if (((error as { errcode?: number }).errcode ?? 0) % 256 !== sqliteBusy) {
         database.close();
-        throw storeError(error);
+        throw unusable(path, error);
       }
     }
     await sleep(pollMs);
@@ -89,6 +89,22 @@ async function beginStep(folder: string): Promise<(() => void) | null> {
   database.close();
   return null;
 }
+
+function opened<Opened>(open: () => Opened, path: string): Opened {
+  try {
+    return open();
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+const unusable = (path: string, cause: unknown) =>
+  new EarshotError(
+    "EAR_STORE_FAILED",
+    `Cannot lock the state directory with ${path}: ${(cause as Error).message}. It must be a file that this user ` +
+      "may write; it has no content, and may be removed while no earshot runs here",
+    { cause },
+  );
 
 function locked(folder: string, pid: number): EarshotError {
   return new EarshotError(

@@ -1,6 +1,6 @@
 /** The lock of the state directory: one daemon each, and no lock that outlives its owner. */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
@@ -32,6 +32,13 @@ test("a folder that takes no file is named", async () => {
   const refused = await lockStateDir(gone).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: "EAR_STORE_FAILED" });
   expect(String(refused)).toContain(`Cannot write into ${gone}`);
+});
+
+test("a file for the lock that cannot be opened is named, with what to do", async () => {
+  mkdirSync(join(folder, "lock.db"));
+  const refused = await lockStateDir(folder).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: "EAR_STORE_FAILED" });
+  expect(String(refused)).toContain(join(folder, "lock.db"));
 });
 
 test("the lock of a process that was killed is taken over", async () => {
