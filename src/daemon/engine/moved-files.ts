@@ -82,8 +82,9 @@ export async function moveFiles(
         `Cannot give file ${id} to Restate: it is not there.`,
       );
     // Reads it back: other bytes than were stored are an error.
-    const [own, there] = [await hashOf(await open()), await hashOf(files.read(id, file))];
-    const result = own !== there ? "other" : before === null ? "filled" : "same";
+    for await (const _ of files.read(id, file));
+    const isSame = (await hashOf(await open())) === file.sha256;
+    const result = !isSame ? "other" : before === null ? "filled" : "same";
     onMoved({ file: id, result, bytes: file.bytes });
   }
 }
