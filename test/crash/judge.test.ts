@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { decodeEvent } from "../../src/actors/protocol/event-codec.ts";
 import type { Why } from "../../src/actors/protocol/why.ts";
 import { openSqliteStore } from "../../src/adapters/stores/sqlite-store.ts";
+import type { JournalEvent } from "../../src/machines/events/events.ts";
 import { builtPages } from "../support/built/files.ts";
 import { type DaemonProcess, startLast, startProcess } from "../support/daemon/daemon-process.ts";
 import { newFolder } from "../support/daemon/folder.ts";
@@ -155,16 +156,14 @@ test("kills around a judge's answer: each line is decided once and answered at m
   await store.close();
   const events = rows.map((row) => decodeEvent(row));
   for (const id of ids) {
-    const judged = events.filter((event) => event.type === "judge.answered" && event.id === id);
-    const heard = events.filter(
-      (event) => event.type === "message.received" && event.message.id === id,
-    );
-    expect(heard.length, `seed ${seed}`).toBe(1);
-    expect(judged.length, `seed ${seed}`).toBeLessThanOrEqual(1);
+    const isJudged = (event: JournalEvent) => event.type === "judge.answered" && event.id === id;
+    const isHeard = (event: JournalEvent) =>
+      event.type === "message.received" && event.message.id === id;
+    expect(events.filter(isHeard).length, `seed ${seed}`).toBe(1);
+    expect(events.filter(isJudged).length, `seed ${seed}`).toBeLessThanOrEqual(1);
     expect(asked(id), `seed ${seed}`).toBe(1);
     if (!shown.includes(id)) continue;
-    const from = events.findIndex((event) => event === heard[0]);
-    const to = events.findIndex((event) => event === judged[0]);
+    const [from, to] = [events.findIndex(isHeard), events.findIndex(isJudged)];
     const between = events.slice(from, to).map(({ type }) => type);
     expect(between, `seed ${seed}: ${id}`).toContain("lane.granted");
   }
