@@ -21,7 +21,7 @@ export interface FailingCall {
   readonly key: string;
   /** In a row: no rows were stored since. */
   readonly failures: number;
-  /** No rows were stored since then, by the server's clock. */
+  /** No rows were stored since then. */
   readonly since: Millis;
   /** Of the last attempt. */
   readonly why: string;
@@ -119,7 +119,9 @@ export function createFailingCalls(ports: FailingCallsPorts): FailingCalls {
       .flatMap(({ id, target_service_key: key, modified_at, ...target }) => {
         const is = target.target_service_name === object && target.target_handler_name === handler;
         if (!is || typeof key !== "string") return [];
-        return [{ id, key, since: Date.parse(`${modified_at.replace(/Z$/u, "")}Z`) }];
+        const since = Date.parse(`${modified_at.replace(/Z$/u, "")}Z`);
+        // The server's clock may be ahead of this one.
+        return [{ id, key, since: Math.min(since, clock.now()) }];
       })
       .slice(0, engineLimits.failingCallsShown);
     if (own.length === 0) return new Map();

@@ -31,6 +31,7 @@ const stuck = (): Call => ({
   modified: "2026-01-01T00:00:10",
   revision: 3,
 });
+const first = Date.parse("2026-01-01T00:00:10Z");
 let calls: Map<string, Call>;
 let clock: SimulatedClock;
 let failing: FailingCalls;
@@ -76,7 +77,7 @@ beforeEach(async () => {
   looks = 0;
   onRevision = () => undefined;
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  clock = new SimulatedClock(1_000);
+  clock = new SimulatedClock(first + 60_000);
   failing = createFailingCalls({
     clock,
     log: (_, event) => void logged.push(event),
@@ -103,7 +104,6 @@ async function look(): Promise<void> {
     .toBeGreaterThanOrEqual(after);
 }
 const shown = () => failing.list().map(({ since, failures, why }) => ({ since, failures, why }));
-const first = Date.parse("2026-01-01T00:00:10Z");
 
 test("what people say to it and the marks of its attempts do not make it look as if it went on", async () => {
   calls.set("inv_1", stuck());
@@ -132,6 +132,15 @@ test("it is forgotten when it has stored rows or is over, and counts from then w
   calls.clear();
   await look();
   expect(shown()).toEqual([]);
+});
+
+test("where the server's clock is ahead it fails since it was seen, not in some time to come", async () => {
+  calls.set("inv_1", { ...stuck(), modified: "2027-01-01T00:00:00" });
+  const seenFrom = clock.now();
+  await look();
+  const [{ since } = { since: 0 }] = shown();
+  expect(since).toBeGreaterThanOrEqual(seenFrom);
+  expect(since).toBeLessThanOrEqual(clock.now());
 });
 
 test("one that stores rows while it is looked at goes on", async () => {
