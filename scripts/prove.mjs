@@ -44,7 +44,7 @@ function prove(chosen, { list, json }) {
       );
     } else {
       const mark = list ? " " : isShown ? colour(32, "✓") : colour(31, "✗");
-      process.stdout.write(`${mark} ${id.padEnd(4)}${promise.replaceAll("`", "")}\n`);
+      process.stdout.write(`${mark} ${id.padEnd(4)}${promise.replace(/[`*]/gu, "")}\n`);
       for (const { test, passed, failed } of shown)
         process.stdout.write(
           `       ${test}${list ? "" : `: ${passed} passed${failed === 0 ? "" : colour(31, `, ${failed} failed`)}`}\n`,

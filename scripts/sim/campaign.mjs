@@ -190,7 +190,7 @@ export async function hunt({ plant, seed, rounds, jobs, json }) {
       process.stdout.write(
         found === null
           ? `${colour(31, "✗")} ${name}: not found in ${seeds} seeds (${what})\n`
-          : `${colour(32, "✓")} ${name}: found by seed ${found.seed}, after ${seeds} (${what})\n    ${violation}\n`,
+          : `${colour(32, "✓")} ${name}: found by seed ${found.seed}, after ${seeds} ${seeds === 1 ? "seed" : "seeds"} (${what})\n    ${violation}\n`,
       );
     if (shrunk !== null && !json) printShrunk(shrunk);
   }
