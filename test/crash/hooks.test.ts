@@ -33,8 +33,10 @@ async function start(stateDir: string) {
   running.add(child);
   const closed = once(child, "close");
   await once(child.stdout as NodeJS.ReadableStream, "data");
-  const daemon = await findDaemon(stateDir);
-  if (daemon === null) throw new Error("it does not answer");
+  // On a busy machine it may not answer at once.
+  let daemon = await findDaemon(stateDir);
+  while (daemon === null && child.exitCode === null) daemon = await findDaemon(stateDir);
+  if (daemon === null) throw new Error("it did not start");
   return { child, closed, ...daemon };
 }
 
