@@ -4,71 +4,107 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { ensureBuilt, ensureInstalled, root } from "./prepare.mjs";
+import { commandLine } from "./command-line.mjs";
+import { ensureBuilt, root } from "./prepare.mjs";
 
-const args = process.argv.slice(2);
-const against = takeAgainst(args);
-const names = args.filter((arg) => !arg.startsWith("--"));
-const json = args.includes("--json");
-// A bench that waits for what never comes must end by itself: nobody watches it in CI.
-const limitMs = (args.includes("--short") ? 5 : 30) * 60_000;
 // These are a daemon in their own process: young objects get the room that `npm start` gives them. What
 // starts daemons of its own gives it to those.
 const likeDaemon = new Set(["durable", "latency"]);
-ensureInstalled();
-ensureBuilt();
-const files = readdirSync(join(root, "bench"), { recursive: true })
+const all = readdirSync(join(root, "bench"), { recursive: true })
   .filter((name) => name.endsWith(".bench.ts"))
-  .filter((name) => names.length === 0 || names.includes(basename(name, ".bench.ts")))
   .sort();
-if (files.length === 0) {
-  process.stderr.write(`bench: no bench is called ${names.join(", ")}\n`);
-  process.exitCode = 2;
-}
-for (const file of files) {
-  const path = join(root, "bench", file);
-  const turns = join(root, "bench", "against.ts");
-  const name = basename(file, ".bench.ts");
-  const done = spawnSync(
-    process.execPath,
-    [
-      ...["--expose-gc", "--import", "tsx"],
-      ...(likeDaemon.has(name) ? ["--max-semi-space-size=64"] : []),
-      ...(against === null ? [path] : [turns, name, path, against]),
-      ...args.filter((arg) => arg.startsWith("--")),
-    ],
-    {
-      cwd: root,
-      encoding: "utf8",
-      timeout: limitMs,
-      stdio: ["ignore", "pipe", "inherit"],
-      env: { ...process.env, NODE_ENV: "production" },
-    },
-  );
-  if (done.status !== 0) {
-    process.stderr.write(
-      `bench: ${file} failed (${done.error?.code === "ETIMEDOUT" ? `not done after ${limitMs / 60_000} min` : `exit ${done.status ?? done.signal}`})\n${done.stdout}\n`,
-    );
-    process.exitCode = 1;
-    continue;
-  }
-  for (const line of done.stdout.trim().split("\n")) {
-    if (json) process.stdout.write(`${line}\n`);
-    else table(JSON.parse(line));
-  }
+const nameOf = (file) => basename(file, ".bench.ts");
+const help = `Usage: npm run bench [-- <bench> ...] [options]
+
+Measures earshot: all benches (half an hour), or those named. Each runs in a process of its own.
+Example: npm run bench -- durable latency --short
+
+Benches: ${all
+  .map(nameOf)
+  .sort()
+  .join(", ")
+  .replace(/(.{1,100})(?: |$)/gu, "$1\n  ")
+  .trimEnd()}
+
+  --short            a small part of each: enough for a first look, not to compare two machines
+  --json             prints one JSON object for each bench
+  --against SCRIPT   a bench and a script of yours in turns
+  --rounds N         how many turns, of heard or with --against
+  --beside FOLDER    answered and heard in turns with another built checkout
+  --only X           some cases of heard, or one part of growth
+  --node-flags X     of heard: flags for the daemon's Node
+  --long             growth with its largest sizes
+  --write            growth writes its table and picture into bench/README.md
+  --svg FILE         growth draws its picture there
+`;
+const options = /** @type {const} */ ({
+  short: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+  against: { type: "string" },
+  rounds: { type: "string" },
+  beside: { type: "string" },
+  only: { type: "string" },
+  "node-flags": { type: "string" },
+  long: { type: "boolean" },
+  write: { type: "boolean" },
+  svg: { type: "string" },
+});
+
+function check(values, names) {
+  const unknown = names.filter((name) => !all.some((file) => nameOf(file) === name));
+  if (unknown.length > 0) throw new Error(`no bench is called ${unknown.join(", ")}`);
+  if (values.rounds !== undefined && !/^[1-9]\d?$/u.test(values.rounds))
+    throw new Error(`--rounds is a number from 1 to 99, not ${values.rounds}`);
+  const { against, ...others } = values;
+  return {
+    ...values,
+    files: all.filter((file) => names.length === 0 || names.includes(nameOf(file))),
+    // npm runs scripts in the folder of the package, and notes where the user is.
+    against: against === undefined ? null : resolve(process.env.INIT_CWD ?? ".", against),
+    flags: Object.entries(others)
+      .filter(([, value]) => value !== false)
+      .map(([name, value]) => (value === true ? `--${name}` : `--${name}=${value}`)),
+  };
 }
 
-/** Takes `--against <script>` out of the arguments; its path, or null. */
-function takeAgainst(list) {
-  const at = list.findIndex((arg) => arg === "--against" || arg.startsWith("--against="));
-  if (at < 0) return null;
-  const [flag, next] = list.splice(at, list[at] === "--against" ? 2 : 1);
-  const script = flag.slice("--against=".length) || next;
-  if (script !== undefined && !script.startsWith("--"))
-    // npm runs scripts in the folder of the package, and notes where the user is.
-    return resolve(process.env.INIT_CWD ?? ".", script);
-  process.stderr.write("bench: --against needs the path of a script\n");
-  process.exit(2);
+async function run({ files, against, flags, short, json }) {
+  ensureBuilt();
+  // A bench that waits for what never comes must end by itself: nobody watches it in CI.
+  const limitMs = (short ? 5 : 30) * 60_000;
+  let isWell = true;
+  for (const file of files) {
+    const path = join(root, "bench", file);
+    const turns = join(root, "bench", "against.ts");
+    const name = basename(file, ".bench.ts");
+    const done = spawnSync(
+      process.execPath,
+      [
+        ...["--expose-gc", "--import", "tsx"],
+        ...(likeDaemon.has(name) ? ["--max-semi-space-size=64"] : []),
+        ...(against === null ? [path] : [turns, name, path, against]),
+        ...flags,
+      ],
+      {
+        cwd: root,
+        encoding: "utf8",
+        timeout: limitMs,
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { ...process.env, NODE_ENV: "production" },
+      },
+    );
+    if (done.status !== 0) {
+      process.stderr.write(
+        `bench: ${file} failed (${done.error?.code === "ETIMEDOUT" ? `not done after ${limitMs / 60_000} min` : `exit ${done.status ?? done.signal}`})\n${done.stdout}\n`,
+      );
+      isWell = false;
+      continue;
+    }
+    for (const line of done.stdout.trim().split("\n")) {
+      if (json) process.stdout.write(`${line}\n`);
+      else table(JSON.parse(line));
+    }
+  }
+  return isWell;
 }
 
 function table({ bench, unit, figures, ratios }) {
@@ -78,3 +114,13 @@ function table({ bench, unit, figures, ratios }) {
       `  ${name.padEnd(44)} ${typeof value === "number" ? value.toLocaleString("en") : value}\n`,
     );
 }
+
+await commandLine({
+  name: "bench",
+  help,
+  docs: "bench/README.md",
+  options,
+  allowPositionals: true,
+  check,
+  run,
+});

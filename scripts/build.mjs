@@ -3,23 +3,30 @@
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ensureInstalled, root, waitForTurn } from "./prepare.mjs";
+import { commandLine } from "./command-line.mjs";
+import { root, waitForTurn } from "./prepare.mjs";
 import { keepReachableTypes } from "./types.mjs";
 
-waitForTurn();
-ensureInstalled();
+const help = `Usage: npm run build
+
+Builds dist: types, JavaScript and pages. npm start, npm test and the others do it when a source is newer than dist.
+Example: npm run build && npx earshot doctor
+
+`;
 const node = process.execPath;
 const bin = (...path) => join(root, "node_modules", ...path);
-rmSync(join(root, "dist"), { recursive: true, force: true });
-const statuses = await Promise.all([
-  running(bin("typescript", "bin", "tsc"), "-p", "tsconfig.json"),
-  ...(existsSync(join(root, "web", "vite.config.ts"))
-    ? [running(bin("vite", "bin", "vite.js"), "build", "web", "--logLevel", "warn")]
-    : []),
-]);
-const status = Math.max(...statuses);
-if (status === 0) {
-  // Not before now: on a fresh clone Vite is installed by the first line.
+
+async function build() {
+  waitForTurn();
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  const statuses = await Promise.all([
+    running(bin("typescript", "bin", "tsc"), "-p", "tsconfig.json"),
+    ...(existsSync(join(root, "web", "vite.config.ts"))
+      ? [running(bin("vite", "bin", "vite.js"), "build", "web", "--logLevel", "warn")]
+      : []),
+  ]);
+  if (Math.max(...statuses) !== 0) return false;
+  // Not before now: on a fresh clone Vite is installed first.
   await (await import("./bundle.mjs")).bundle();
   keepReachableTypes();
   const main = join(root, "dist", "daemon", "cli", "main.js");
@@ -27,8 +34,8 @@ if (status === 0) {
   linkBin(main);
   mkdirSync(join(root, "dist"), { recursive: true });
   writeFileSync(join(root, "dist", ".built"), "");
+  return true;
 }
-process.exitCode = status;
 
 /** A program that runs beside others; the answer is its exit code. */
 function running(...args) {
@@ -45,3 +52,5 @@ function linkBin(main) {
   rmSync(link, { force: true });
   symlinkSync(main, link);
 }
+
+await commandLine({ name: "build", help, docs: "CONTRIBUTING.md", run: build });

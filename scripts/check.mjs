@@ -1,10 +1,15 @@
 // `npm run check`: everything that is not a test, each step named, all of them run before it fails.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ensureBuilt, ensureInstalled, root, run } from "./prepare.mjs";
+import { commandLine } from "./command-line.mjs";
+import { ensureBuilt, root, run } from "./prepare.mjs";
 
-ensureInstalled();
-ensureBuilt();
+const help = `Usage: npm run check
+
+Checks everything that is not a test: format and lint, types, unused code, the package, and that generated files are
+current. Names each step, and exits with 1 when one failed. Example, to repair format and lint: npm run format
+
+`;
 const bin = (...path) => join(root, "node_modules", ...path);
 const steps = [
   ["format and lint", bin("@biomejs", "biome", "bin", "biome"), ["ci", "--error-on-warnings", "."]],
@@ -15,15 +20,21 @@ const steps = [
   ["schema up to date", join(root, "scripts", "schema.mjs"), ["--check"]],
   ["statecharts up to date", join(root, "scripts", "charts.mjs"), ["--check"]],
 ];
-let failed = 0;
-for (const [name, script, args] of steps) {
-  if (!existsSync(script)) {
-    process.stderr.write(`check: ${name}: ${script} is missing\n`);
-    failed += 1;
-    continue;
+
+async function check() {
+  ensureBuilt();
+  let failed = 0;
+  for (const [name, script, args] of steps) {
+    if (!existsSync(script)) {
+      process.stderr.write(`check: ${name}: ${script} is missing\n`);
+      failed += 1;
+      continue;
+    }
+    const status = run(process.execPath, [script, ...args]);
+    process.stderr.write(`check: ${name}: ${status === 0 ? "ok" : "failed"}\n`);
+    if (status !== 0) failed += 1;
   }
-  const status = run(process.execPath, [script, ...args]);
-  process.stderr.write(`check: ${name}: ${status === 0 ? "ok" : "failed"}\n`);
-  if (status !== 0) failed += 1;
+  return failed === 0;
 }
-process.exitCode = failed === 0 ? 0 : 1;
+
+await commandLine({ name: "check", help, docs: "CONTRIBUTING.md", run: check });

@@ -3,35 +3,33 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { ensureBuilt, ensureInstalled, root, run } from "./prepare.mjs";
+import { commandLine } from "./command-line.mjs";
+import { ensureBuilt, root, run } from "./prepare.mjs";
 import { promises } from "./promises.mjs";
 
 const help = `Usage: npm run prove [-- <promise> ...] [--list] [--json]
 
-Runs the tests that show the promises of the README, all or those named (P1 to ${promises.at(-1).id}).
+Runs the tests that show the promises of the README, all or those named (P1 to ${promises.at(-1).id}), and exits with 1
+when one is not shown. Example: npm run prove -- P1 P5
 
   --list   only prints the promises and their tests
   --json   prints one JSON object for each promise
-  --help   prints this
 `;
-const args = process.argv.slice(2);
-const flags = args.filter((arg) => arg.startsWith("-"));
-const names = args.filter((arg) => !arg.startsWith("-")).map((name) => name.toUpperCase());
-const unknown = [
-  ...flags.filter((flag) => !["--list", "--json", "--help"].includes(flag)),
-  ...names.filter((name) => !promises.some(({ id }) => id === name)),
-];
-if (flags.includes("--help")) {
-  process.stdout.write(help);
-} else if (unknown.length > 0) {
-  process.stderr.write(`prove: ${unknown.join(", ")} is not known\n\n${help}`);
-  process.exitCode = 2;
-} else {
+const options = /** @type {const} */ ({
+  list: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+});
+
+function check(values, positionals) {
+  const names = positionals.map((name) => name.toUpperCase());
+  const unknown = names.filter((name) => !promises.some(({ id }) => id === name));
+  if (unknown.length > 0) throw new Error(`there is no promise ${unknown.join(", ")}`);
   const chosen = promises.filter(({ id }) => names.length === 0 || names.includes(id));
-  prove(chosen, { list: flags.includes("--list"), json: flags.includes("--json") });
+  return { ...values, chosen };
 }
 
-function prove(chosen, { list, json }) {
+async function prove({ chosen, list, json }) {
+  let isAllShown = true;
   const results = list ? new Map() : runTests([...new Set(chosen.flatMap(({ tests }) => tests))]);
   const isColoured = process.stdout.isTTY && !process.env.NO_COLOR;
   const colour = (code, text) => (isColoured ? `\u001b[${code}m${text}\u001b[0m` : text);
@@ -50,15 +48,15 @@ function prove(chosen, { list, json }) {
           `       ${test}${list ? "" : `: ${passed} passed${failed === 0 ? "" : colour(31, `, ${failed} failed`)}`}\n`,
         );
     }
-    if (!list && !isShown) process.exitCode = 1;
+    if (!list && !isShown) isAllShown = false;
   }
+  return isAllShown;
 }
 
 /** Runs test files. Returns how many tests passed and failed in each; a file that broke has failed. */
 function runTests(files) {
   const missing = files.filter((file) => !existsSync(join(root, file)));
   if (missing.length > 0) throw new Error(`there is no ${missing.join(", ")}`);
-  ensureInstalled();
   ensureBuilt();
   const folder = mkdtempSync(join(tmpdir(), "earshot-prove-"));
   const report = join(folder, "report.json");
@@ -78,3 +76,13 @@ function runTests(files) {
   }
   return results;
 }
+
+await commandLine({
+  name: "prove",
+  help,
+  docs: "README.md, Promises",
+  options,
+  allowPositionals: true,
+  check,
+  run: prove,
+});

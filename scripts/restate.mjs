@@ -2,7 +2,7 @@
 // cache folder the first time; it is no dependency of earshot. It runs until SIGINT or SIGTERM.
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { commandLine } from "./command-line.mjs";
 import { cacheFolder, installed, version } from "./restate/install.mjs";
 import { startServer } from "./restate/server.mjs";
 
@@ -12,17 +12,18 @@ const dataFolder = join(
   "earshot",
   "restate",
 );
-const usage = `npm run restate [-- options]
+const help = `Usage: npm run restate [-- options]
 
 Starts Restate ${version} on 127.0.0.1 and ends it on SIGINT or SIGTERM. The first time it is installed
 from the npm registry. Its license is the Business Source License 1.1: docs/scaling.md says what it allows.
+Example: npm run restate -- --data /tmp/restate --json
 
---ingress-port N  where calls come in. Default: 8080; 0: a free one
---admin-port N    where services are registered, and its page. Default: 9070; 0: a free one
---data FOLDER     what it stores, and server.log. Default: ${dataFolder}
---cache FOLDER    where it is installed. Default: ${cacheFolder()}
---install         installs it, and starts nothing
---json            prints one line of JSON when it is ready (with --install: when it is installed)
+  --ingress-port N  where calls come in. Default: 8080; 0: a free one
+  --admin-port N    where services are registered, and its page. Default: 9070; 0: a free one
+  --data FOLDER     what it stores, and server.log. Default: ${dataFolder}
+  --cache FOLDER    where it is installed. Default: ${cacheFolder()}
+  --install         installs it, and starts nothing
+  --json            prints one line of JSON when it is ready (with --install: when it is installed)
 `;
 
 function port(text, flag) {
@@ -31,18 +32,16 @@ function port(text, flag) {
   throw new Error(`Cannot start Restate: ${flag} is a port, from 0 to 65535 (got ${text}).`);
 }
 
-function read() {
-  const { values } = parseArgs({
-    options: {
-      "ingress-port": { type: "string", default: "8080" },
-      "admin-port": { type: "string", default: "9070" },
-      data: { type: "string", default: dataFolder },
-      cache: { type: "string", default: cacheFolder() },
-      install: { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
+const options = /** @type {const} */ ({
+  "ingress-port": { type: "string", default: "8080" },
+  "admin-port": { type: "string", default: "9070" },
+  data: { type: "string", default: dataFolder },
+  cache: { type: "string", default: cacheFolder() },
+  install: { type: "boolean", default: false },
+  json: { type: "boolean", default: false },
+});
+
+function check(values) {
   return {
     ...values,
     ingressPort: port(values["ingress-port"], "--ingress-port"),
@@ -52,22 +51,26 @@ function read() {
   };
 }
 
-async function main() {
-  const options = read();
-  if (options.help) return void process.stdout.write(usage);
+async function run(asked) {
   const announce = (ready, line) =>
-    options.json ? process.stdout.write(`${JSON.stringify(ready)}\n`) : say(line);
-  const binary = await installed(options.cache, say);
-  if (options.install) return void announce({ version, binary }, `is installed: ${binary}`);
+    asked.json ? process.stdout.write(`${JSON.stringify(ready)}\n`) : say(line);
+  const binary = await installed(asked.cache, say);
+  if (asked.install) {
+    announce({ version, binary }, `is installed: ${binary}`);
+    return true;
+  }
 
   const stopping = new AbortController();
   const { signal } = stopping;
   for (const name of ["SIGINT", "SIGTERM"]) process.on(name, () => stopping.abort());
-  const server = await startServer(binary, { ...options, signal }).catch((error) => {
+  const server = await startServer(binary, { ...asked, signal }).catch((error) => {
     if (!signal.aborted) throw error;
     return null;
   });
-  if (server === null) return say("stopped");
+  if (server === null) {
+    say("stopped");
+    return true;
+  }
   const { ended, ...ready } = server;
   const { ingress, admin, log } = ready;
   announce(
@@ -75,14 +78,16 @@ async function main() {
     `${version} is ready: ingress ${ingress}, admin ${admin}, log ${log}`,
   );
   const { code, by } = await ended;
-  if (signal.aborted && code === 0) return say("stopped");
-  say(`the server ended by itself (${by ?? `exit code ${code}`}). See ${log}`);
-  process.exitCode = 1;
+  const isStopped = signal.aborted && code === 0;
+  say(
+    isStopped ? "stopped" : `the server ended by itself (${by ?? `exit code ${code}`}). See ${log}`,
+  );
+  return isStopped;
 }
 
 try {
-  await main();
+  await commandLine({ name: "restate", help, docs: "docs/scaling.md", options, check, run });
 } catch (error) {
   say(error.message);
-  process.exitCode = error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" ? 2 : 1;
+  process.exitCode = 1;
 }

@@ -4,21 +4,50 @@
 import { spawn } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { ensureBuilt, ensureInstalled, root, run } from "./prepare.mjs";
+import { commandLine } from "./command-line.mjs";
+import { ensureBuilt, root, run as runProgram } from "./prepare.mjs";
 
-const isBusy = process.argv[2] === "--busy";
-const named = process.argv.slice(isBusy ? 3 : 2);
+const help = `Usage: npm test [-- <part of a path> ...] [options]
+       npm run test:busy [-- <part of a path> ...] [options]
 
-ensureInstalled();
-ensureBuilt();
-/** It ends by itself when this process is gone, however that ended. */
-const endless = "const parent = process.ppid; while (process.ppid === parent);";
-const loops = Array.from({ length: isBusy ? 2 * availableParallelism() : 0 }, () =>
-  spawn(process.execPath, ["-e", endless], { stdio: "ignore" }),
-);
-process.exitCode = run(
-  process.execPath,
-  [join(root, "node_modules", "vitest", "vitest.mjs"), "run", ...named],
-  { stdio: "inherit" },
-);
-for (const loop of loops) loop.kill("SIGKILL");
+Runs the whole suite, or the test files whose path contains one of the arguments. test:busy runs them beside two
+endless loops for each core. Example: npm test -- test/machines -t "quiet hours"
+
+  -t, --testNamePattern X  only tests whose name matches X
+  --bail N                 ends after N failed tests
+  --retry N                runs a failed test up to N times more
+  --reporter X             how results are printed, as Vitest has it; may be given several times
+  --outputFile.json FILE   where the reporter json writes
+  --busy                   what test:busy adds
+`;
+const options = /** @type {const} */ ({
+  testNamePattern: { type: "string", short: "t" },
+  bail: { type: "string" },
+  retry: { type: "string" },
+  reporter: { type: "string", multiple: true },
+  "outputFile.json": { type: "string" },
+  busy: { type: "boolean", default: false },
+});
+
+async function run({ busy }) {
+  ensureBuilt();
+  /** It ends by itself when this process is gone, however that ended. */
+  const endless = "const parent = process.ppid; while (process.ppid === parent);";
+  const loops = Array.from({ length: busy ? 2 * availableParallelism() : 0 }, () =>
+    spawn(process.execPath, ["-e", endless], { stdio: "ignore" }),
+  );
+  const named = process.argv.slice(2).filter((arg) => arg !== "--busy");
+  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+  const status = runProgram(process.execPath, [vitest, "run", ...named], { stdio: "inherit" });
+  for (const loop of loops) loop.kill("SIGKILL");
+  return status === 0;
+}
+
+await commandLine({
+  name: "test",
+  help,
+  docs: "test/README.md",
+  options,
+  allowPositionals: true,
+  run,
+});

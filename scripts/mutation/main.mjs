@@ -6,7 +6,7 @@ import { machineFiles as all } from "./record.mjs";
 const help = `Usage: npm run mutation [-- --folder X ...] [--file X ...] [--next N] [--quick] [--survivors] [--record]
 
 Changes src/machines in small ways, one at a time ("mutants"), runs the tests of test/machines, and prints
-for each folder how many of the changes were noticed.
+for each folder how many of the changes were noticed. Example: npm run mutation -- --folder access --survivors
 
   --folder X    only this folder of src/machines; may be given several times
   --file X      only this file, such as access/codes.ts
@@ -14,7 +14,6 @@ for each folder how many of the changes were noticed.
   --quick       leaves out tests that take over 0.4 s: less time, and a score that is at most too low
   --survivors   prints each change that nobody noticed
   --record      writes what was measured into test/mutation.json
-  --help        prints this
 `;
 const options = /** @type {const} */ ({
   folder: { type: "string", multiple: true, default: [] },
@@ -23,7 +22,6 @@ const options = /** @type {const} */ ({
   quick: { type: "boolean", default: false },
   survivors: { type: "boolean", default: false },
   record: { type: "boolean", default: false },
-  help: { type: "boolean", default: false },
 });
 
 /** The arguments, and the files they name. */
@@ -46,4 +44,4 @@ async function run(asked) {
   return measure(asked);
 }
 
-await commandLine({ name: "mutation", help, options, check, run });
+await commandLine({ name: "mutation", help, docs: "test/README.md", options, check, run });

@@ -5,10 +5,10 @@ import { availableParallelism } from "node:os";
 import { commandLine } from "../command-line.mjs";
 import { mistakes } from "./mistakes.mjs";
 
-const help = `Usage: npm run sim [-- --seed N] [--rounds M] [--jobs J] [--json]
+const help = `Usage: npm run sim [-- --seed N] [--rounds M] [--jobs J] [--plant X] [--json]
 
 Runs the whole runtime on a simulated clock, with faults of disk, platforms, clock and process that follow
-from a seed, and checks that no promise of the README was broken.
+from a seed, and checks that no promise of the README was broken. Example: npm run sim -- --seed 7 --rounds 100
 
   --seed N     the first seed; by default a random one, which is printed
   --rounds M   how many seeds; 1 by default if a seed is given, else 100
@@ -16,7 +16,6 @@ from a seed, and checks that no promise of the README was broken.
   --plant X    with the mistake X of scripts/sim/mistakes.mjs in the sources, or with each (all): it has to
                be found, and the number of seeds that it took is printed
   --json       prints one JSON object for each seed, and one for all
-  --help       prints this
 `;
 
 const options = /** @type {const} */ ({
@@ -25,7 +24,6 @@ const options = /** @type {const} */ ({
   jobs: { type: "string" },
   plant: { type: "string" },
   json: { type: "boolean", default: false },
-  help: { type: "boolean", default: false },
 });
 
 function check(values) {
@@ -54,4 +52,4 @@ async function run(asked) {
   return asked.plant === undefined ? campaign(asked) : hunt(asked);
 }
 
-await commandLine({ name: "sim", help, options, check, run });
+await commandLine({ name: "sim", help, docs: "docs/testing.md", options, check, run });

@@ -6,8 +6,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { randomFrom } from "../../bench/support.ts";
+import { commandLine } from "../../scripts/command-line.mjs";
+import { ensureBuilt } from "../../scripts/prepare.mjs";
 import { openAnswers } from "./answers.ts";
 import { prepare, type SoakDaemon, start } from "./daemon.ts";
 import { decisionProblems, restartProblems } from "./ended.ts";
@@ -21,14 +22,13 @@ const help = `Usage: npm run soak [-- --minutes N] [--rate N] [--seed N] [--json
 
 Runs the built daemon in a folder of its own, posts messages over HTTP, and takes samples of memory, handles,
 descriptors and file sizes. Exits with 1 when something grows without bound, when a message is lost, or when
-SIGTERM under load leaves something in doubt.
+SIGTERM under load leaves something in doubt. Example: npm run soak -- --minutes 60 --picture soak.svg
 
   --minutes N     how long                                       [10]
   --rate N        entries posted a second                        [100]
   --seed N        the same one makes the same talk               [a new one, printed]
   --picture FILE  draws the samples as SVG
   --json          prints one JSON object a sample, and one at the end
-  --help          prints this
 `;
 
 interface Asked {
@@ -57,35 +57,13 @@ const out = (text: string) => process.stdout.write(text);
 const pause = (ms: number) => new Promise((next) => setTimeout(next, ms));
 const note = (text: string) => process.stderr.write(text);
 
-function read(): Asked | null {
-  const { values } = parseArgs({
-    options: {
-      minutes: { type: "string", default: "10" },
-      rate: { type: "string", default: "100" },
-      seed: { type: "string", default: String(Date.now() % 1_000_000) },
-      picture: { type: "string" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
-  if (values.help) {
-    out(help);
-    return null;
-  }
-  const number = (name: "minutes" | "rate" | "seed", min: number) => {
-    const value = Number(values[name]);
-    if (!(value >= min && value <= 1_000_000))
-      throw new Error(`--${name} is a number from ${min}, not ${values[name]}`);
-    return value;
-  };
-  return {
-    minutes: number("minutes", 1),
-    rate: number("rate", 1),
-    seed: number("seed", 0),
-    isJson: values.json,
-    pictureFile: values.picture ?? null,
-  };
-}
+const options = {
+  minutes: { type: "string", default: "10" },
+  rate: { type: "string", default: "100" },
+  seed: { type: "string", default: String(Date.now() % 1_000_000) },
+  picture: { type: "string" },
+  json: { type: "boolean", default: false },
+} as const;
 
 /** Samples until the time is over or somebody interrupts. */
 async function observe(
@@ -194,10 +172,28 @@ async function soak(asked: Asked): Promise<boolean> {
   }
 }
 
-try {
-  const asked = read();
-  if (asked !== null && !(await soak(asked))) process.exitCode = 1;
-} catch (error) {
-  note(`soak: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 2;
-}
+await commandLine({
+  name: "soak",
+  help,
+  docs: "docs/operate/operating.md",
+  options,
+  check: (values): Asked => {
+    const number = (name: "minutes" | "rate" | "seed", min: number) => {
+      const value = Number(values[name]);
+      if (!(value >= min && value <= 1_000_000))
+        throw new Error(`--${name} is a number from ${min}, not ${values[name]}`);
+      return value;
+    };
+    return {
+      minutes: number("minutes", 1),
+      rate: number("rate", 1),
+      seed: number("seed", 0),
+      isJson: values.json,
+      pictureFile: values.picture ?? null,
+    };
+  },
+  run: (asked) => {
+    ensureBuilt();
+    return soak(asked);
+  },
+});

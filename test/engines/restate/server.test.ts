@@ -91,12 +91,10 @@ exec ${binary} "$@"
   });
 });
 
-test("npm run restate refuses a port that is none, and an option that it does not know", async () => {
-  expect(await failed(["--admin-port", "70000"])).toEqual({
-    code: 1,
-    stderr: "restate: Cannot start Restate: --admin-port is a port, from 0 to 65535 (got 70000).\n",
-  });
-  const unknown = await failed(["--fast"]);
-  expect(unknown.code).toBe(2);
-  expect(unknown.stderr).toContain("--fast");
+test("npm run restate refuses a port that is none", async () => {
+  const { code, stderr } = await failed(["--admin-port", "70000"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(
+    "restate: Cannot start Restate: --admin-port is a port, from 0 to 65535 (got 70000).\n",
+  );
 });

@@ -5,7 +5,7 @@
  * `npm run fake model` is an OpenAI-compatible server that repeats what it is asked.
  */
 import { createInterface } from "node:readline";
-import { parseArgs } from "node:util";
+import { commandLine } from "../../../scripts/command-line.mjs";
 import { platformsByHand, serveByHand, usageByHand } from "../every-channel/by-hand.ts";
 import { startModelServer } from "./openai.ts";
 import { sampleToken, startTelegramServer, type TelegramServer } from "./telegram.ts";
@@ -16,37 +16,30 @@ const telegramUsage = `  ann: hello             Ann speaks in the group Kitchen 
   ann^12: hello          Ann replies to message 12 of the group
   !429 3 | !500 | !reset | !hang | !html    the next send goes wrong
 `;
-const usage = `usage: npm run fake telegram|model [-- --port 8081]
+const help = `Usage: npm run fake telegram|model [-- --port 8081]
        npm run fake ${platformsByHand.join("|")} [-- --daemon http://127.0.0.1:4747]
 
 Starts a test server on this machine, prints a config of earshot for it, and reads lines from the keyboard.
-irc needs inspircd and xmpp needs prosody; whatsapp posts to the daemon.
+irc needs inspircd and xmpp needs prosody; whatsapp posts to the daemon. Example: npm run fake discord
 
 telegram:
 ${telegramUsage}
 the others:
-${usageByHand}`;
+${usageByHand}
+  --port N      where telegram or model listens [8081]
+  --daemon URL  the daemon that whatsapp posts to [http://127.0.0.1:4747]
+`;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    port: { type: "string", default: "8081" },
-    daemon: { type: "string", default: "http://127.0.0.1:4747" },
-    help: { type: "boolean" },
-  },
-});
-const [chosen = ""] = positionals;
-if (platformsByHand.includes(chosen) && values.help !== true) {
-  const lines = createInterface({ input: process.stdin });
-  const write = (text: string) => void process.stdout.write(text);
-  await serveByHand(chosen, { lines, write, daemon: values.daemon });
-} else if (chosen === "model" && values.help !== true) {
-  const { baseUrl } = await startModelServer(Number(values.port));
-  process.stdout.write(`A model that repeats what it is asked: ${baseUrl}\n`);
-} else if (chosen !== "telegram" || values.help === true) {
-  (values.help === true ? process.stdout : process.stderr).write(usage);
-  process.exitCode = values.help === true ? 0 : 2;
-} else await serve(await startTelegramServer(Number(values.port)));
+const options = {
+  port: { type: "string", default: "8081" },
+  daemon: { type: "string", default: "http://127.0.0.1:4747" },
+} as const;
+
+interface Asked {
+  readonly chosen: string;
+  readonly port: number;
+  readonly daemon: string;
+}
 
 async function serve(server: TelegramServer): Promise<void> {
   const { world } = server;
@@ -114,3 +107,32 @@ function breakNext(server: TelegramServer, command: string): void {
   else if (kind === "html") server.faults.add("sendMessage", { kind, status: 502 });
   else process.stdout.write(telegramUsage);
 }
+
+await commandLine({
+  name: "fake",
+  help,
+  docs: "docs/channels/telegram.md",
+  options,
+  allowPositionals: true,
+  check: ({ port, daemon }, [chosen, ...more]): Asked => {
+    const known = ["telegram", "model", ...platformsByHand];
+    if (chosen === undefined || !known.includes(chosen) || more.length > 0)
+      throw new Error(`name one of ${known.join(", ")}`);
+    if (!/^\d+$/u.test(port) || Number(port) > 65_535)
+      throw new Error(`--port is a port, from 0 to 65535, not ${port}`);
+    if (!URL.canParse(daemon)) throw new Error(`--daemon is a URL, not ${daemon}`);
+    return { chosen, port: Number(port), daemon };
+  },
+  run: async ({ chosen, port, daemon }) => {
+    if (chosen === "telegram") await serve(await startTelegramServer(port));
+    else if (chosen === "model") {
+      const { baseUrl } = await startModelServer(port);
+      process.stdout.write(`A model that repeats what it is asked: ${baseUrl}\n`);
+    } else {
+      const lines = createInterface({ input: process.stdin });
+      const write = (text: string) => void process.stdout.write(text);
+      await serveByHand(chosen, { lines, write, daemon });
+    }
+    return true;
+  },
+});
