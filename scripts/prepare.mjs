@@ -42,7 +42,7 @@ function newest(folder) {
 /**
  * A folder with one file, which is named after who has it. It comes into place with its file by a rename, which
  * fails where a folder with a file is. Of an owner that was killed, that file is deleted and then the empty folder:
- * whoever does that late, when another has taken its place, deletes nothing of the other.
+ * one that does that late, when another has taken its place, deletes nothing of the other.
  */
 const lock = join(root, ".preparing.lock");
 const ownName = `${process.pid}-${Date.now()}`;

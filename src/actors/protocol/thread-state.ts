@@ -48,7 +48,7 @@ export function threadWork(id: number): ThreadWork | null {
 /** What all threads of this process had of the processors, and what they waited for one, ms. */
 export interface ProcessWork {
   readonly cpuMs: number;
-  /** Of the threads that are there now; 0 where the system does not tell. */
+  /** Of the threads that are there now; 0 where the system does not say. */
   readonly waitedMs: number;
 }
 
