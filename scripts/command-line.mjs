@@ -18,6 +18,11 @@ export async function commandLine({
   run,
 }) {
   const text = `${help}  --help${" ".repeat(Math.max(1, optionColumn(help) - 8))}prints this\n\nDocumentation: ${docs}\n`;
+  // A closed pipe (`| head -1`): nobody reads what else it would say.
+  process.stdout.on("error", (error) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit();
+  });
   let asked;
   try {
     const { values, positionals } = parseArgs({

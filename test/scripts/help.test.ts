@@ -70,3 +70,9 @@ test.each([
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr.split("\n")[0]).toContain(why);
 });
+
+test("a closed pipe (`npm run prove -- --list | head -1`) ends a script without an error", async () => {
+  // The reader is gone long before Node has started.
+  const { stderr } = await run("prove", "--list | true");
+  expect(stderr).toBe("");
+});
