@@ -100,7 +100,7 @@ export const mistakes = [
     name: "typing-goes-on",
     what: "typing is shown until its time limit, also after the answer",
     file: "src/actors/effects/effect-executor.ts",
-    line: "else ports.typing.off(effect.route);",
+    line: "else ports.typing.off(conv, effect.route);",
     instead: "",
   },
   {

@@ -40,7 +40,9 @@ function killedAt(looks: readonly { work: ThreadWork | null; beats: boolean }[])
   const kill = () => {
     killed ??= look;
   };
-  const watchdog = new Watchdog(clock, [{ id: 0, link, awaitsReply: true, kill }], loopMs, () => 0);
+  const hosts = [{ id: 0, link, awaitsReply: true, kill }];
+  const idle = () => ({ cpuMs: 0, waitedMs: 0 });
+  const watchdog = new Watchdog(clock, hosts, loopMs, () => 0, idle);
   watchdog.start();
   for (const { work, beats } of looks) {
     look += 1;
