@@ -11,13 +11,16 @@ const help = `Usage: npm test [-- <part of a path> ...] [options]
        npm run test:busy [-- <part of a path> ...] [options]
 
 Runs the whole suite, or the test files whose path contains one of the arguments. test:busy runs them beside two
-endless loops for each core. Example: npm test -- test/machines -t "quiet hours"
+endless loops for each core. The other options of Vitest: npx vitest run --help.
+Example: npm test -- test/machines -t "quiet hours"
 
   -t, --testNamePattern X  only tests whose name matches X
   --bail N                 ends after N failed tests
   --retry N                runs a failed test up to N times more
   --reporter X             how results are printed, as Vitest has it; may be given several times
-  --outputFile.json FILE   where the reporter json writes
+  --outputFile FILE        where it writes; --outputFile.json with several reporters
+  -u, --update             writes snapshots again
+  --run, --silent, --project X, --shard X, --maxWorkers N, --testTimeout MS: as Vitest has them
   --busy                   what test:busy adds
 `;
 const options = /** @type {const} */ ({
@@ -25,7 +28,15 @@ const options = /** @type {const} */ ({
   bail: { type: "string" },
   retry: { type: "string" },
   reporter: { type: "string", multiple: true },
+  outputFile: { type: "string" },
   "outputFile.json": { type: "string" },
+  update: { type: "boolean", short: "u" },
+  run: { type: "boolean" },
+  silent: { type: "boolean" },
+  project: { type: "string", multiple: true },
+  shard: { type: "string" },
+  maxWorkers: { type: "string" },
+  testTimeout: { type: "string" },
   busy: { type: "boolean", default: false },
 });
 
