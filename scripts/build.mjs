@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from "node:path";
 import { commandLine } from "./command-line.mjs";
 import { root, waitForTurn } from "./prepare.mjs";
-import { keepReachableTypes } from "./types.mjs";
+import { keepReachableTypes } from "./build/types.mjs";
 
 const help = `Usage: npm run build
 
@@ -27,7 +27,7 @@ async function build() {
   ]);
   if (Math.max(...statuses) !== 0) return false;
   // Not before now: on a fresh clone Vite is installed first.
-  await (await import("./bundle.mjs")).bundle();
+  await (await import("./build/bundle.mjs")).bundle();
   keepReachableTypes();
   const main = join(root, "dist", "daemon", "cli", "main.js");
   chmodSync(main, 0o755);

@@ -191,7 +191,7 @@ describe("tidy", () => {
     const relativeTo = /\.\/.*import\.meta\.(url|dirname|filename)/;
     const found = offenders(sources, relativeTo);
     expect(found.length).toBeGreaterThan(0);
-    const bundled = read(resolve(root, "scripts/bundle.mjs"));
+    const bundled = read(resolve(root, "scripts/build/bundle.mjs"));
     for (const line of found)
       for (const [, entry] of line.matchAll(/\.\.\/((?:actors|adapters|daemon)\/[\w/-]+)/g))
         expect(bundled).toContain(`"${entry}"`);

@@ -9,7 +9,7 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "vite";
 import type { TestProject } from "vitest/node";
-import { bundle } from "../../../scripts/bundle.mjs";
+import { bundle } from "../../../scripts/build/bundle.mjs";
 import { running } from "../agents/alive.ts";
 
 declare module "vitest" {

@@ -9,7 +9,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "vite";
-import { root } from "./prepare.mjs";
+import { root } from "../prepare.mjs";
 
 /** The entry's name in dist, and its source. */
 const entries = {

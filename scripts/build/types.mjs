@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./prepare.mjs";
+import { root } from "../prepare.mjs";
 
 /** Deletes the declarations in dist/ that no entry of the package reaches. */
 export function keepReachableTypes() {
