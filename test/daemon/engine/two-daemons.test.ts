@@ -324,7 +324,7 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
       await said().toContain("Restate does not answer");
       const need = (await needs()).find(({ title }) => title === "Restate does not answer");
       expect(need?.meaning).toMatch(
-        /^Cannot reach Restate at .*: no answer in 5000 ms\. Start its server, or correct engine\.ingress\. Nothing is accepted or answered meanwhile\. Since /u,
+        /^Cannot reach Restate at .*: no answer in 5000 ms\. Start its server, or correct engine\.(?:ingress|admin)\. Nothing is accepted or answered meanwhile\. Since /u,
       );
       const { ready, problem, engine } = (await front.ask("/status")) as {
         ready: boolean;
