@@ -3,9 +3,9 @@
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { keepReachableTypes } from "./build/types.mjs";
 import { commandLine } from "./command-line.mjs";
 import { root, waitForTurn } from "./prepare.mjs";
-import { keepReachableTypes } from "./build/types.mjs";
 
 const help = `Usage: npm run build
 
