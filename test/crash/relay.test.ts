@@ -18,6 +18,8 @@ import { chance } from "./world.ts";
 
 const seed = Number(process.env.EARSHOT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const kills = rounds(1, 6);
+/** A minute of looks on an idle machine: then it will never come to rest. */
+const looksMax = 1_200;
 
 /** An agent was asked about a message. */
 interface Asked {
@@ -55,7 +57,8 @@ class Rooms {
       stdio: [...stdio],
     });
     this.#process = child;
-    await new Promise<void>((ready) => {
+    await new Promise<void>((ready, failed) => {
+      child.once("exit", (code) => failed(new Error(`it ended before it was ready (${code})`)));
       child.on("message", (message: FromChild) => {
         if (message.type === "ready") ready();
         else if (message.type === "acked") this.acked.add(message.id);
@@ -100,10 +103,15 @@ class Rooms {
 
   /** Waits until all is over, as the process says several times, and ends it properly. */
   async end(): Promise<void> {
-    for (let calm = 0, seen = -1; calm < 4; ) {
+    for (let calm = 0, seen = -1, looks = 0; calm < 4; looks += 1) {
       const isStill = seen === this.asked.length && this.acked.size === this.said.length;
       seen = this.asked.length;
-      calm = isStill && (await askBusy(this.#process as ChildProcess)) === 0 ? calm + 1 : 0;
+      const busy = await askBusy(this.#process as ChildProcess);
+      calm = isStill && busy === 0 ? calm + 1 : 0;
+      if (looks > looksMax) {
+        const state = `${busy} busy, ${this.acked.size} of ${this.said.length} taken`;
+        throw new Error(`it does not come to rest: ${state}, seed ${seed}`);
+      }
       await new Promise((done) => setTimeout(done, 50));
     }
     notify(this.#process, { type: "stop" });
