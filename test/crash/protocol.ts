@@ -23,12 +23,16 @@ export type FromChild =
     }
   | { readonly type: "log"; readonly event: string; readonly fields: Record<string, unknown> };
 
-/** How much the process knows of that is not over. */
+/** How much the process knows of that is not over. Rejects when it ends instead of answering. */
 export function askBusy(child: ChildProcess): Promise<number> {
-  return new Promise((done) => {
+  return new Promise((done, failed) => {
+    const gone = (code: number | null, signal: string | null) =>
+      failed(new Error(`it ended by itself (${code ?? signal})`));
+    child.once("exit", gone);
     const hear = (message: FromChild) => {
       if (message.type !== "busy") return;
       child.off("message", hear);
+      child.off("exit", gone);
       done(message.count);
     };
     child.on("message", hear);
