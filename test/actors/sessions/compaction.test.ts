@@ -199,7 +199,8 @@ test("by hand everything so far is summed up, once, and not while a turn runs", 
   ]);
 });
 
-test("a turn that comes while a summary is made by hand waits for it", async () => {
+/** A summary is made by hand, until `open`, and "two" is said meanwhile. */
+async function saidDuringSummary() {
   const world = await sessionWorld();
   await world.talk("one", { direct: true });
   world.answers.push(async function* () {
@@ -208,6 +209,11 @@ test("a turn that comes while a summary is made by hand waits for it", async () 
   });
   const done = world.runtime.compactSession(directKey);
   await world.say("two", { direct: true });
+  return { world, done };
+}
+
+test("a turn that comes while a summary is made by hand waits for it", async () => {
+  const { world, done } = await saidDuringSummary();
   world.clock.advanceTo(world.clock.now() + 1_000);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(world.turns).toHaveLength(2);
@@ -218,14 +224,7 @@ test("a turn that comes while a summary is made by hand waits for it", async () 
 });
 
 test("a turn that waits for a summary made by hand can be stopped meanwhile", async () => {
-  const world = await sessionWorld();
-  await world.talk("one", { direct: true });
-  world.answers.push(async function* () {
-    await world.released;
-    yield* saying("one was said");
-  });
-  const done = world.runtime.compactSession(directKey);
-  await world.say("two", { direct: true });
+  const { world, done } = await saidDuringSummary();
   await world.pass(1_000);
   await world.say("/stop", { direct: true });
   await world.pass(2_000);
