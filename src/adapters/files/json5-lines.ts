@@ -12,56 +12,72 @@ import JSON5 from "json5";
 const tokens =
   /"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|\/\/[^\n]*|\/\*[\s\S]*?\*\/|[{}[\]:,]|[^\s{}[\]:,"'/]+/gu;
 
-interface Place {
-  readonly steps: (string | number)[];
-  readonly isList: boolean;
+/** The line of a value, and what is in it by key or index. */
+interface Lines {
+  readonly line: number;
+  below: Map<string, Lines> | null;
 }
 
-const name = (path: readonly PropertyKey[]): string => JSON.stringify(path.map(String));
+/** An object or list that is being read. */
+interface Place {
+  readonly lines: Lines;
+  /** The index of the value that comes now; null in an object. */
+  index: number | null;
+  /** The value that comes now; null before an object's next key and before a list's next value. */
+  here: Lines | null;
+}
 
-/** Paths to lines, counted from 1. */
-function linesOf(text: string): ReadonlyMap<string, number> {
-  const lines = new Map<string, number>([[name([]), 1]]);
+function put({ lines }: Place, step: string, line: number): Lines {
+  lines.below ??= new Map();
+  const here: Lines = { line, below: null };
+  lines.below.set(step, here);
+  return here;
+}
+
+/** The lines of a text, counted from 1. Takes time in proportion to the text, however deep it is. */
+function linesOf(text: string): Lines {
+  const all: Lines = { line: 1, below: null };
   const open: Place[] = [];
-  let path: (string | number)[] = [];
-  let key: string | null = null;
   let line = 1;
   let at = 0;
   for (const { 0: token, index } of text.matchAll(tokens)) {
     for (; at < index; at += 1) if (text[at] === "\n") line += 1;
     if (token.startsWith("//") || token.startsWith("/*")) continue;
     const place = open.at(-1);
-    if (token === "{" || token === "[") {
-      if (!lines.has(name(path))) lines.set(name(path), line);
-      open.push({ steps: path, isList: token === "[" });
-      if (token === "[") path = [...path, 0];
-    } else if (token === "}" || token === "]") {
-      path = open.pop()?.steps ?? [];
-    } else if (token === "," && place !== undefined) {
-      const last = path.at(-1);
-      path = place.isList ? [...place.steps, Number(last) + 1] : place.steps;
-      key = null;
-    } else if (token === ":" && place !== undefined && key !== null) {
-      path = [...place.steps, key];
-    } else if (place !== undefined && !place.isList && path === place.steps) {
-      key = /^["']/u.test(token) ? String(JSON5.parse(token)) : token;
-      lines.set(name([...path, key]), line);
-    } else if (!lines.has(name(path))) lines.set(name(path), line);
+    if (token === "}" || token === "]") {
+      open.pop();
+    } else if (place !== undefined && token === ",") {
+      if (place.index !== null) place.index += 1;
+      place.here = null;
+    } else if (place !== undefined && place.here === null && place.index === null) {
+      const key = /^["']/u.test(token) ? String(JSON5.parse(token)) : token;
+      place.here = put(place, key, line);
+    } else if (token !== ":") {
+      if (place !== undefined) place.here ??= put(place, String(place.index), line);
+      if (token === "{" || token === "[")
+        open.push({
+          lines: place?.here ?? all,
+          index: token === "[" ? 0 : null,
+          here: null,
+        });
+    }
   }
-  return lines;
+  return all;
 }
 
 /**
  * Returns a function from a path to its line, or to the line of the nearest enclosing value.
  */
 export function lineFinder(text: string): (path: readonly PropertyKey[]) => number {
-  let lines: ReadonlyMap<string, number> | null = null;
+  let all: Lines | null = null;
   return (path) => {
-    lines ??= linesOf(text);
-    for (let length = path.length; length > 0; length -= 1) {
-      const line = lines.get(name(path.slice(0, length)));
-      if (line !== undefined) return line;
+    all ??= linesOf(text);
+    let found = all;
+    for (const step of path) {
+      const below = found.below?.get(String(step));
+      if (below === undefined) break;
+      found = below;
     }
-    return 1;
+    return found.line;
   };
 }

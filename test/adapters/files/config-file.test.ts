@@ -298,4 +298,12 @@ describe("lines", () => {
     ] as const)
       expect([place, line(place)]).toEqual([place, expected]);
   });
+
+  test("a hundred thousand lists within each other take time in proportion to the text", () => {
+    const depth = 100_000;
+    const line = lineFinder(`[\n${"[".repeat(depth)}${"]".repeat(depth)}, 7]`);
+    expect(line([])).toBe(1);
+    expect(line(Array.from({ length: depth }, () => 0))).toBe(2);
+    expect(line([1])).toBe(2);
+  });
 });
