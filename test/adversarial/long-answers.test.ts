@@ -1,7 +1,6 @@
 /**
  * Answers made to hurt: megabytes that would cost quadratic time, cut a character in two, or flood a
- * room (A28, A32). Times are processor time, compared inside one run: another
- * doubling of the text may cost at most two and a half times as much.
+ * room (A28, A32). Times are processor time, compared inside one run.
  */
 import { expect, test } from "vitest";
 import { TurnOutput } from "../../src/actors/agent-run/output.ts";
@@ -13,6 +12,7 @@ import { createChunker } from "../../src/machines/output/chunker.ts";
 import { createSilence } from "../../src/machines/output/silence.ts";
 import { rounds } from "../support/rounds.ts";
 import { settingsWith } from "../support/runtime/conversation-rig.ts";
+import { growthOver16, linearMax } from "../support/runtime/growth.ts";
 import { World } from "../support/runtime/world.ts";
 
 const megabyte = 1_048_576;
@@ -31,52 +31,18 @@ const hostile: Readonly<Record<string, (units: number) => string>> = {
   "almost the silent token": (units) => "NO_REPL ".repeat(units / 8),
 };
 
-/** Microseconds of processor time. */
-function took(run: () => unknown): number {
-  const before = process.cpuUsage();
-  run();
-  return process.cpuUsage(before).user;
-}
-
-/** A part of a megabyte, enough to take some milliseconds. */
-const part = megabyte / rounds(16, 8);
-
-/**
- * How much the cost grows when the text doubles, from one part to two. Too fast
- * to measure counts as linear: the floor keeps the tick of the clock and a collection of garbage out
- * of the quotient. A busy machine may spoil some comparisons, not eight.
- */
-function growth(run: (text: string) => unknown, make: (units: number) => string): number {
-  const floorUs = 20_000;
-  const [half, whole] = [make(part), make(part * 2)];
-  run(half);
-  let [leastHalf, leastWhole] = [took(() => run(half)), took(() => run(whole))];
-  const quotient = () => leastWhole / Math.max(floorUs, leastHalf);
-  for (let round = 0; round < 8 && quotient() > 2.5; round += 1) {
-    leastHalf = Math.min(
-      leastHalf,
-      took(() => run(half)),
-    );
-    leastWhole = Math.min(
-      leastWhole,
-      took(() => run(whole)),
-    );
-  }
-  return quotient();
-}
-
 const chunk = (text: string) => {
   const chunker = createChunker();
   return [...chunker.push(text), ...chunker.flush()];
 };
 
 for (const [name, make] of Object.entries(hostile)) {
-  test(`A28 ${name}: twice the text takes at most 2.5 times as long to chunk`, () => {
-    expect(growth(chunk, make)).toBeLessThanOrEqual(2.5);
+  test(`A28 ${name}: chunking takes linear time`, () => {
+    expect(growthOver16((units) => chunk(make(units)), megabyte / 32)).toBeLessThan(linearMax);
   });
 
   test(`A28 ${name}: no block is too long, and none cuts a character in two`, () => {
-    const text = make(part);
+    const text = make(megabyte / rounds(16, 8));
     let at = 0;
     for (const { text: block, from, to } of chunk(text)) {
       expect(block.length).toBeLessThanOrEqual(1_200);
@@ -88,14 +54,14 @@ for (const [name, make] of Object.entries(hostile)) {
 }
 
 for (const name of ["backticks", "emoji joined without end", "almost the silent token"])
-  test(`A28 ${name}: twice the text takes at most 2.5 times as long to look for silence in`, () => {
+  test(`A28 ${name}: looking for silence takes linear time`, () => {
     const watch = (text: string) => {
       const silence = createSilence({ token: "NO_REPLY", mixed: "strip" });
       silence.push(text);
       return silence.end();
     };
     const make = hostile[name] as (units: number) => string;
-    expect(growth(watch, make)).toBeLessThanOrEqual(2.5);
+    expect(growthOver16((units) => watch(make(units)), megabyte / 32)).toBeLessThan(linearMax);
   });
 
 test("A28 families of emoji are never taken apart", () => {

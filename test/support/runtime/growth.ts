@@ -9,7 +9,7 @@ export const linearMax = 120;
 
 /**
  * Processor time of `run(size * 16)` over that of `run(size)`, which is the best of five. The larger size runs up to
- * five times, until once it is short enough: what others do at the same time only makes it longer.
+ * twenty times, until once it is short enough: what others do at the same time only makes it longer.
  */
 export function growthOver16(run: (size: number) => void, size: number): number {
   run(size);
@@ -17,7 +17,7 @@ export function growthOver16(run: (size: number) => void, size: number): number 
   for (let round = 0; round < 5; round += 1) least = Math.min(least, took(run, size));
   const once = Math.max(100, least);
   let most = took(run, size * 16);
-  for (let round = 1; round < 5 && most / once >= linearMax; round += 1)
+  for (let round = 1; round < 20 && most / once >= linearMax; round += 1)
     most = Math.min(most, took(run, size * 16));
   return most / once;
 }
