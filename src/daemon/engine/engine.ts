@@ -314,12 +314,13 @@ export function createEngine(ports: EnginePorts): Engine {
             log("warn", "engine.said", { target, message });
         },
       });
+      // Before anything is asked of it: pages and status say what a start waits for.
+      server.start();
       const uri = nodes ?? `http://${host}:${node.port}`;
       await registerNodes(trimmed(admin), uri);
       const { serves } = node;
       const registration = { clock, log, admin: trimmed(admin), uri, serves };
       void keepRegistered(registration, ending.signal);
-      server.start();
       failing.start();
       connections?.start(nameOf(node.port));
       rows.start();

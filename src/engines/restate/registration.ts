@@ -101,12 +101,10 @@ const deploymentsSchema = z.object({
 /**
  * Makes Restate call the nodes at `uri` for every conversation from now on.
  * @param admin base URL of its admin API
- * @throws EarshotError EAR_HTTP_FAILED: it cannot be reached; EAR_HTTP_REFUSED: it cannot use that address.
+ * @throws EarshotError EAR_HTTP_FAILED: it cannot be reached, or stands still; EAR_HTTP_REFUSED: it cannot use that address.
  */
 export async function registerNodes(admin: string, uri: string): Promise<void> {
-  const registering = `Cannot register ${uri} with Restate`;
-  const must = "It must reach that address.";
-  await ask(admin, "POST", "deployments", { uri, force: true }, registering, must);
+  // First: a server that stands still is known by it soon, while registering may rightly take long.
   const why = "Cannot read the addresses that Restate calls";
   const listed = await ask(admin, "GET", "deployments", undefined, why, "");
   const { deployments } = deploymentsSchema.parse(JSON.parse(listed));
@@ -118,6 +116,9 @@ export async function registerNodes(admin: string, uri: string): Promise<void> {
         services.some(({ name }) => name === ours),
       ),
   );
+  const registering = `Cannot register ${uri} with Restate`;
+  const must = "It must reach that address.";
+  await ask(admin, "POST", "deployments", { uri, force: true }, registering, must);
   for (const { id, uri: old } of before) {
     const moving = `Cannot move what is under way at ${old} to ${uri}`;
     await ask(admin, "PATCH", `deployments/${id}`, { uri }, moving, must);
@@ -132,7 +133,11 @@ async function ask(
   doing: string,
   must: string,
 ): Promise<string> {
+  const { serverLookMsMax, registerMsMax } = engineLimits;
+  const msMax = method === "GET" ? serverLookMsMax : registerMsMax;
+  const own = AbortSignal.timeout(msMax);
   let answer: Response;
+  let text: string;
   try {
     answer = await fetch(`${admin}/${path}`, {
       method,
@@ -140,15 +145,15 @@ async function ask(
         headers: { "content-type": "application/json" },
         body: JSON.stringify(input),
       }),
+      signal: own,
     });
+    text = await answer.text();
   } catch (cause) {
-    throw new EarshotError(
-      "EAR_HTTP_FAILED",
-      `${doing}: there is no connection to ${admin}. Is it running?`,
-      { cause },
-    );
+    const says = own.aborted
+      ? `${admin} gives no answer in ${msMax} ms. Restart its server, or correct engine.admin.`
+      : `there is no connection to ${admin}. Is it running?`;
+    throw new EarshotError("EAR_HTTP_FAILED", `${doing}: ${says}`, { cause });
   }
-  const text = await answer.text();
   if (answer.ok) return text;
   throw new EarshotError(
     "EAR_HTTP_REFUSED",

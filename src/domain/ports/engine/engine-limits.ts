@@ -71,6 +71,8 @@ export const engineLimits = {
   /** How often a node looks whether Restate knows all that it serves, and how soon it registers again. */
   registeredLookMs: 30_000,
   registerAgainMs: 5_000,
+  /** How long it may take to register: the server tries for half a minute to reach a node that stands still. */
+  registerMsMax: 60_000,
   /** How long a caller waits for a decision that another node makes, and when it looks first. */
   decisionMsMax: 9_000,
   decisionLookMs: 30,
