@@ -55,9 +55,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   const queues = createSendQueues({
     clock,
     ready: (channel, account) => ports.directory.ready(channel, account),
-    start: (item) => {
-      void run(item);
-    },
+    start: (item) => void send(item).catch(stopped(item.delivery.row.id)),
   });
 
   const drafts = createDrafts({
@@ -104,14 +102,9 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     await end(item, row);
   }
 
-  async function run(item: QueuedDelivery): Promise<void> {
-    try {
-      await send(item);
-    } catch (error) {
-      // Only a stop: the next start finds it in `sending`.
-      log("warn", "outbox.stopped", { id: item.delivery.row.id, error: String(error) });
-    }
-  }
+  /** Only a stop: the next start finds the row as it is stored. */
+  const stopped = (id: string) => (error: unknown) =>
+    log("warn", "outbox.stopped", { id, error: String(error) });
 
   async function send(item: QueuedDelivery): Promise<void> {
     const { row, body } = item.delivery;
@@ -134,7 +127,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     put(item, sending);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);
     // Nothing was sent yet: the next start sends it, without a doubt.
-    if (stop.signal.aborted) return withhold(item);
+    if (queues.isHeld()) return withhold(item);
     // The store may have failed for long.
     if (clock.now() >= body.expiresAt) {
       put(item, changed(sending, "defer", { dueAt: clock.now() }) ?? sending);
@@ -276,9 +269,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     if ("draft" in delivery.body) drafts.open(row.id);
     item.expiry = clock.setTimer(delivery.body.expiresAt, () => {
       item.expiry = null;
-      expire(item).catch((error: unknown) =>
-        log("warn", "outbox.stopped", { id: row.id, error: String(error) }),
-      );
+      expire(item).catch(stopped(row.id));
     });
     queues.add(item, pace.notBefore(delivery));
   }
@@ -288,24 +279,19 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const undone = reactions.undoneBy(delivery);
     if (undone === null) return false;
     const { row } = delivery;
-    const stopped = (error: unknown) =>
-      log("warn", "outbox.stopped", { id: row.id, error: String(error) });
     const { item, why } = undone;
-    if (item !== null) giveUp(item, unseen).catch(stopped);
+    if (item !== null) giveUp(item, unseen).catch(stopped(row.id));
     const dead = why === null ? null : changed(row, "drop", { error: why });
     if (dead === null) return false;
     moved(row, dead);
-    finish(delivery, dead).catch(stopped);
+    finish(delivery, dead).catch(stopped(row.id));
     return true;
   }
 
   function giveUpAll(why: string, isMeant: (delivery: Delivery) => boolean): void {
     for (const item of [...queued.values()]) {
       if (!isText(item.delivery) || !isMeant(item.delivery)) continue;
-      const { id } = item.delivery.row;
-      giveUp(item, why).catch((error: unknown) =>
-        log("warn", "outbox.stopped", { id, error: String(error) }),
-      );
+      giveUp(item, why).catch(stopped(item.delivery.row.id));
     }
   }
 
@@ -384,6 +370,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     counts: () => counts,
     textOf: sent.find,
     active: () => queues.active() + drafts.active(),
+    hold: queues.hold,
     stop() {
       stop.abort(new Error("the runtime stops"));
       drafts.stop();

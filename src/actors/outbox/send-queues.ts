@@ -39,6 +39,10 @@ export interface SendQueues {
   open(): void;
   /** Rows that are being sent, or could be if the limit allowed it. */
   active(): number;
+  /** Starts no attempt any more; those under way go on. */
+  hold(): void;
+  isHeld(): boolean;
+  /** Holds, and leaves no timer. */
   stop(): void;
 }
 
@@ -74,7 +78,7 @@ const queueId = ({ delivery }: QueuedDelivery) =>
 export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQueues {
   const accounts = new Map<string, SendQueue>();
   let isOpen = false;
-  let stopped = false;
+  let held = false;
 
   function sendQueueOf(channel: string, account: string): SendQueue {
     const id = sendQueueId(channel, account);
@@ -134,7 +138,7 @@ export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQ
   }
 
   function pump(sendQueue: SendQueue): void {
-    if (!isOpen || stopped || sendQueue.ready.length === 0) return;
+    if (!isOpen || held || sendQueue.ready.length === 0) return;
     if (clock.now() < sendQueue.pausedUntil) {
       sendQueue.timer ??= clock.setTimer(sendQueue.pausedUntil, () => {
         sendQueue.timer = null;
@@ -217,12 +221,16 @@ export function createSendQueues({ clock, ready, start }: SendQueuePorts): SendQ
       let count = 0;
       for (const sendQueue of accounts.values()) {
         count += sendQueue.busy;
-        if (ready(sendQueue.channel, sendQueue.account)) count += sendQueue.ready.length;
+        if (!held && ready(sendQueue.channel, sendQueue.account)) count += sendQueue.ready.length;
       }
       return count;
     },
+    hold() {
+      held = true;
+    },
+    isHeld: () => held,
     stop() {
-      stopped = true;
+      held = true;
       for (const sendQueue of accounts.values()) {
         if (sendQueue.timer !== null) clock.clearTimer(sendQueue.timer);
         for (const { timer } of sendQueue.queues.values())

@@ -73,6 +73,8 @@ export interface Outbox {
   counts(): Readonly<Record<string, number>>;
   /** Texts that are being sent or could be sent now. */
   active(): number;
-  /** Starts nothing new. */
+  /** Begins to send nothing more; what is being sent comes to its end. */
+  hold(): void;
+  /** Holds, and ends the calls that are under way. */
   stop(): void;
 }

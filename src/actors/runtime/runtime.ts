@@ -26,6 +26,8 @@ import { createStatus } from "./status.ts";
 const drainPollMs = 20;
 const passivateMsMax = 2_000;
 const busyPassivateMsMax = 500;
+/** How long calls of platforms may take that are under way when the time to drain is over. */
+const lastSendsMsMax = 2_000;
 
 /**
  * Creates a runtime from its ports; `start` opens it.
@@ -175,11 +177,24 @@ export function createRuntime(ports: RuntimePorts): Runtime {
   }
 
   /** Waits until nothing runs or is sent any more, at most `drainMs`; false: something does. */
-  async function drain(drainMs: number): Promise<boolean> {
-    const { clock } = ports;
+  function drain(drainMs: number): Promise<boolean> {
     const { slots, outbox, journal } = opened();
-    const until = clock.monotonic() + drainMs;
-    const busy = () => slots.running() + outbox.active() > 0 || !journal.isQuiet() || isApplying();
+    return restWithin(
+      drainMs,
+      () => slots.running() + outbox.active() > 0 || !journal.isQuiet() || isApplying(),
+    );
+  }
+
+  /** Begins to send nothing more: a call that is cut off is in doubt, so those under way may end. */
+  function endSends(): Promise<boolean> {
+    const { outbox } = opened();
+    outbox.hold();
+    return restWithin(lastSendsMsMax, () => outbox.active() > 0);
+  }
+
+  async function restWithin(msMax: number, busy: () => boolean): Promise<boolean> {
+    const { clock } = ports;
+    const until = clock.monotonic() + msMax;
     while (busy() && clock.monotonic() < until) {
       await new Promise<void>((resolve) => {
         clock.setTimer(clock.now() + drainPollMs, resolve);
@@ -203,7 +218,8 @@ export function createRuntime(ports: RuntimePorts): Runtime {
     parts.park();
     if (drainMs > 0) {
       // While turns run the hosts are rarely at rest.
-      await passivate((await drain(drainMs)) ? passivateMsMax : busyPassivateMsMax);
+      const passivateMs = (await drain(drainMs)) ? passivateMsMax : busyPassivateMsMax;
+      await Promise.all([endSends(), passivate(passivateMs)]);
     }
     parts.checkpointer.stop();
     parts.media.stop();
