@@ -10,10 +10,9 @@ import { EarshotError } from "../domain/errors.ts";
 import { limits } from "../domain/limits.ts";
 import type { Millis } from "../domain/message.ts";
 import type { ChannelContext } from "../domain/ports/index.ts";
-import { pauseFor } from "../domain/ports/pause.ts";
+import { backOff } from "../domain/ports/pause.ts";
 
-const pauseMsMin = 500;
-const pauseMsMax = 30_000;
+const backoff = { msMin: 500, msMax: 30_000 };
 /** How long a bot's own handlers wait for an update to become durable, ms. */
 const holdMsMax = 10_000;
 
@@ -108,15 +107,14 @@ export class Feed<Update> {
     { context, take, signal }: Sink<Update>,
     failures: number,
   ): Promise<boolean> {
-    const { clock, random, log } = context;
+    const { log } = context;
     try {
       await take(one.update);
     } catch (error) {
       const code = error instanceof EarshotError ? error.code : "unknown";
       if (error instanceof EarshotError && error.disposition === "retry") {
         if (failures === 0) log("warn", "bridge.intake-closed", { error: code });
-        const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-        await pauseFor(clock, grown * (0.5 + random.next() / 2), signal);
+        await backOff(context, backoff, failures, signal);
         return false;
       }
       log("error", "bridge.update-refused", { error: code });

@@ -27,7 +27,7 @@ import type {
   Outlets,
   TimerHandle,
 } from "../../domain/ports/index.ts";
-import { pauseFor } from "../../domain/ports/pause.ts";
+import { backOff } from "../../domain/ports/pause.ts";
 import { late, within } from "../../domain/ports/within.ts";
 import { connectionMachine } from "../../machines/connection.machine.ts";
 import { createCarriedAccount } from "./carried-account.ts";
@@ -108,8 +108,7 @@ interface OpenedAccount {
 }
 
 const stopMsMax = 2_000;
-const pauseMsMin = 1_000;
-const pauseMsMax = 60_000;
+const backoff = { msMin: 1_000, msMax: 60_000 };
 
 /** Starts the account and returns; progress is reported through `changed`. */
 export function runAccount(options: AccountOptions): AccountRun {
@@ -382,8 +381,7 @@ async function keepRunning(
       report("backing-off", `its gateway failed (${describeError(error)})`);
     }
     if (signal.aborted) return;
-    const pause = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures(), 10));
-    await pauseFor(clock, pause * (0.5 + random.next() / 2), signal);
+    await backOff({ clock, random }, backoff, failures(), signal);
     report("connecting");
   }
 }

@@ -6,7 +6,7 @@
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
+import { backOff, pauseFor } from "../../../domain/ports/pause.ts";
 import { within } from "../../../domain/ports/within.ts";
 import type { DiscordChats, DiscordSelf } from "./chats.ts";
 import { nameOf } from "./chats.ts";
@@ -28,8 +28,7 @@ import {
 type Context = ChannelContext<DiscordAccountConfig>;
 
 const connectMsMax = 10_000;
-const pauseMsMin = 1_000;
-const pauseMsMax = 60_000;
+const backoff = { msMin: 1_000, msMax: 60_000 };
 /** A connection that lasted so long was a good one. */
 const goodMsMin = 60_000;
 /** For the end of the connection. */
@@ -149,16 +148,14 @@ class Run {
   }
 
   async #nextSession(): Promise<Session | null> {
-    const { clock, random, reportState } = this.#context;
+    const { clock, reportState } = this.#context;
     this.#connections += 1;
     if (this.#connections > 1) {
-      if (this.#failures > 0) {
-        const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(this.#failures - 1, 10));
-        await pauseFor(clock, grown * (0.5 + random.next() / 2), this.#signal);
-      }
+      if (this.#failures > 0)
+        await backOff(this.#context, backoff, this.#failures - 1, this.#signal);
       this.#failures += 1;
       while (this.#hearing.waiting > waitingMax / 2 && !this.#signal.aborted)
-        await pauseFor(clock, pauseMsMin, this.#signal);
+        await pauseFor(clock, backoff.msMin, this.#signal);
       if (!this.#signal.aborted) reportState(this.#hearing.isNew ? "connecting" : "resuming");
     }
     return this.#received;

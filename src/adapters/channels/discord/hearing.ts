@@ -9,7 +9,7 @@
 import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import type { ChannelContext, TimerHandle } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
+import { backOff } from "../../../domain/ports/pause.ts";
 import { within } from "../../../domain/ports/within.ts";
 import { createIntake, type Intake } from "../shared/intake.ts";
 import type { DiscordChats, DiscordSelf } from "./chats.ts";
@@ -24,8 +24,7 @@ import { type Dispatch, guildSchema, interactionSchema, readySchema, snowflakeAt
 
 type Context = ChannelContext<DiscordAccountConfig>;
 
-const pauseMsMin = 1_000;
-const pauseMsMax = 60_000;
+const backoff = { msMin: 1_000, msMax: 60_000 };
 const tickMs = 60_000;
 /** For what waits, when the account stops. */
 const settleMsMax = 500;
@@ -281,9 +280,7 @@ export async function insist<Result>(
       if (!(error instanceof EarshotError) || error.disposition !== "retry") throw error;
       if (isLogin) reportState("backing-off", error.message);
       else if (failures === 0) log("warn", "discord.lookup-failed", { error: error.code });
-      const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-      const pause = Math.max(grown * (0.5 + random.next() / 2), error.retryAfterMs ?? 0);
-      await pauseFor(clock, pause, signal);
+      await backOff({ clock, random }, backoff, failures, signal, error.retryAfterMs);
       if (isLogin && !signal.aborted) reportState("connecting");
     }
   }

@@ -5,21 +5,16 @@
  * is durable, and connects again with a growing pause when that ends. The database keeps everything, so
  * a time away loses no message.
  */
-import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
 import { within } from "../../../domain/ports/within.ts";
 import { createIntake, type Intake } from "../shared/intake.ts";
+import { keepListening } from "../shared/listening.ts";
 import type { AppleBackend, AppleListener } from "./backend.ts";
 import type { ImessageAccountConfig } from "./config.ts";
 import { eventOf, type Receiver } from "./normalise.ts";
 
 type Context = ChannelContext<ImessageAccountConfig>;
 
-const pauseMsMin = 1_000;
-const pauseMsMax = 60_000;
-/** A connection that lasted so long was a good one. */
-const goodMsMin = 60_000;
 /** For what waits, when the account stops. */
 const settleMsMax = 1_000;
 
@@ -30,7 +25,7 @@ export async function receive(
   receiver: Receiver,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, config, random } = context;
+  const { clock, config } = context;
   const delivering = new AbortController();
   const full = createValve();
   const intake = createIntake({
@@ -43,9 +38,7 @@ export async function receive(
   signal.addEventListener("abort", () => full.set(false), { once: true });
   const progress = { row: readRow(await context.loadCursor(config.backend)), wasLive: false };
   const listener = listenerOf({ context, receiver, intake, progress, capacity: full.opened });
-  let failures = 0;
-  while (!signal.aborted) {
-    const began = clock.monotonic();
+  const listen = async () => {
     try {
       await backend.connect(signal);
       if (progress.row === null) {
@@ -53,23 +46,11 @@ export async function receive(
         intake.mark(progress.row);
       }
       await backend.watch(progress.row, listener, signal);
-    } catch (error) {
-      if (signal.aborted) break;
-      if (!(error instanceof EarshotError) || error.disposition === "terminal") {
-        await backend.close();
-        throw error;
-      }
-      context.reportState("backing-off", error.message);
+    } finally {
+      await backend.close();
     }
-    await backend.close();
-    if (signal.aborted) break;
-    if (clock.monotonic() - began > goodMsMin) failures = 0;
-    const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-    await pauseFor(clock, grown * (0.5 + random.next() / 2), signal);
-    failures += 1;
-    if (!signal.aborted) context.reportState(progress.wasLive ? "resuming" : "connecting");
-  }
-  await backend.close();
+  };
+  await keepListening({ listen, wasLive: () => progress.wasLive }, context, signal);
   await within(clock, settleMsMax, intake.settled());
   delivering.abort();
 }

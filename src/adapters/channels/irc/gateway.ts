@@ -10,9 +10,9 @@ import { EarshotError } from "../../../domain/errors.ts";
 import { limits } from "../../../domain/limits.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
 import { within } from "../../../domain/ports/within.ts";
 import { createIntake, type Intake } from "../shared/intake.ts";
+import { keepListening } from "../shared/listening.ts";
 import type { IrcChats } from "./chats.ts";
 import { type IrcConnection, openConnection } from "./client.ts";
 import type { IrcAccountConfig } from "./config.ts";
@@ -30,10 +30,6 @@ export interface IrcLink {
   connection: IrcConnection | null;
 }
 
-const pauseMsMin = 1_000;
-const pauseMsMax = 60_000;
-/** A connection that lasted so long was a good one. */
-const goodMsMin = 60_000;
 const tickMs = 60_000;
 /** For what waits, when the account stops. */
 const settleMsMax = 1_000;
@@ -46,24 +42,12 @@ export async function receive(
   signal: AbortSignal,
 ): Promise<void> {
   const run = new Run(link, context, chats, signal);
-  let failures = 0;
-  while (!signal.aborted) {
-    const began = context.clock.monotonic();
-    try {
-      await run.listen();
-    } catch (error) {
-      if (signal.aborted) break;
-      if (!(error instanceof EarshotError || error instanceof IrcLostError)) throw error;
-      if (error instanceof EarshotError && error.disposition === "terminal") throw error;
-      context.reportState("backing-off", error.message);
-    }
-    if (signal.aborted) break;
-    if (context.clock.monotonic() - began > goodMsMin) failures = 0;
-    const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-    await pauseFor(context.clock, grown * (0.5 + context.random.next() / 2), signal);
-    failures += 1;
-    context.reportState(run.wasLive ? "resuming" : "connecting");
-  }
+  const isLost = (error: unknown) => error instanceof EarshotError || error instanceof IrcLostError;
+  await keepListening(
+    { listen: () => run.listen(), wasLive: () => run.wasLive, isLost },
+    context,
+    signal,
+  );
   await run.end();
 }
 

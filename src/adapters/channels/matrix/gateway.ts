@@ -9,7 +9,7 @@
 import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent, ChannelIdentity } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
+import { backOff } from "../../../domain/ports/pause.ts";
 import { deliverEach } from "../shared/deliver.ts";
 import { type MatrixClient, pathOf } from "./client.ts";
 import type { MatrixAccountConfig } from "./config.ts";
@@ -41,8 +41,7 @@ const pollMs = 30_000;
 const pollGraceMs = 15_000;
 /** For the state of all rooms. */
 const firstMsMax = 120_000;
-const pauseMsMin = 500;
-const pauseMsMax = 60_000;
+const backoff = { msMin: 500, msMax: 60_000 };
 const batchMax = 64;
 /** Events of each room that a sync has. */
 const timelineMax = 50;
@@ -90,7 +89,6 @@ export async function receive(
   signal: AbortSignal,
 ): Promise<void> {
   const run = new Run(client, context, rooms, link, signal);
-  const { clock, random } = context;
   let failures = 0;
   while (!signal.aborted) {
     try {
@@ -101,9 +99,7 @@ export async function receive(
       if (!(error instanceof EarshotError) || error.disposition === "terminal") throw error;
       run.isLive = false;
       context.reportState("backing-off", error.message);
-      const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-      const ms = error.retryAfterMs ?? grown * (0.5 + random.next() / 2);
-      await pauseFor(clock, ms, signal);
+      await backOff(context, backoff, failures, signal, error.retryAfterMs);
       failures += 1;
       if (!signal.aborted) context.reportState(link.isReady ? "resuming" : "connecting");
     }

@@ -8,7 +8,7 @@
 import { limits } from "../../../domain/limits.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
+import { backOff } from "../../../domain/ports/pause.ts";
 import { deliverEach, isLater, logRefused } from "./deliver.ts";
 
 export interface IntakeOptions {
@@ -41,8 +41,7 @@ interface Waiting {
 }
 
 const batchMax = 64;
-const pauseMsMin = 500;
-const pauseMsMax = 30_000;
+const backoff = { msMin: 500, msMax: 30_000 };
 
 export function createIntake(options: IntakeOptions): Intake {
   const { onFull, signal } = options;
@@ -109,8 +108,7 @@ async function deliver(options: IntakeOptions, batch: readonly Waiting[]): Promi
         return;
       }
       if (failures === 0) context.log("warn", `${channel}.intake-closed`, { error: error.code });
-      const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-      await pauseFor(context.clock, grown * (0.5 + context.random.next() / 2), signal);
+      await backOff(context, backoff, failures, signal);
       signal.throwIfAborted();
     }
   }

@@ -7,9 +7,9 @@
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
 import { within } from "../../../domain/ports/within.ts";
 import { createIntake, type Intake } from "../shared/intake.ts";
+import { keepListening } from "../shared/listening.ts";
 import type { SignalClient } from "./client.ts";
 import type { SignalAccountConfig } from "./config.ts";
 import { openEvents } from "./events.ts";
@@ -21,10 +21,6 @@ import { eventSchema } from "./wire.ts";
 
 type Context = ChannelContext<SignalAccountConfig>;
 
-const pauseMsMin = 1_000;
-const pauseMsMax = 60_000;
-/** A connection that lasted so long was a good one. */
-const goodMsMin = 60_000;
 const markMs = 60_000;
 /** For what waits, when the account stops. */
 const settleMsMax = 1_000;
@@ -38,23 +34,7 @@ export async function receive(
 ): Promise<void> {
   const run = new Run(client, context, names, signal);
   await run.load();
-  let failures = 0;
-  while (!signal.aborted) {
-    const began = context.clock.monotonic();
-    try {
-      await run.listen();
-    } catch (error) {
-      if (signal.aborted) break;
-      if (!(error instanceof EarshotError) || error.disposition === "terminal") throw error;
-      context.reportState("backing-off", error.message);
-    }
-    if (signal.aborted) break;
-    if (context.clock.monotonic() - began > goodMsMin) failures = 0;
-    const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-    await pauseFor(context.clock, grown * (0.5 + context.random.next() / 2), signal);
-    failures += 1;
-    if (!signal.aborted) context.reportState(run.wasLive ? "resuming" : "connecting");
-  }
+  await keepListening({ listen: () => run.listen(), wasLive: () => run.wasLive }, context, signal);
   await run.end();
 }
 

@@ -9,7 +9,7 @@
 import { ZodError } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
+import { backOff } from "../../../domain/ports/pause.ts";
 import { loadPackage } from "../shared/optional-package.ts";
 import { pressEvent, slashEvent } from "./choices.ts";
 import type { SlackClient } from "./client.ts";
@@ -31,8 +31,7 @@ import {
 type Context = ChannelContext<SlackAccountConfig>;
 type Fields = Readonly<Record<string, unknown>>;
 
-const pauseMsMin = 500;
-const pauseMsMax = 60_000;
+const backoff = { msMin: 500, msMax: 60_000 };
 /** A connection that lasted so long was a good one. */
 const goodMsMin = 10_000;
 const tickMs = 60_000;
@@ -103,7 +102,7 @@ export class SlackGateway {
         if (signal.aborted) break;
         if (!(error instanceof EarshotError) || error.disposition === "terminal") throw error;
         context.reportState("backing-off", error.message);
-        await this.#pause(failures, error.retryAfterMs);
+        await backOff(context, backoff, failures, signal, error.retryAfterMs);
         failures += 1;
         if (!signal.aborted)
           context.reportState(this.#receiver === null ? "connecting" : "resuming");
@@ -111,17 +110,10 @@ export class SlackGateway {
       }
       if (signal.aborted) break;
       if (context.clock.monotonic() - began > goodMsMin) failures = 0;
-      else if (failures > 0) await this.#pause(failures);
+      else if (failures > 0) await backOff(context, backoff, failures, signal);
       failures += 1;
       context.reportState("resuming");
     }
-  }
-
-  /** Waits as long as Slack asked, otherwise exponentially with 50% jitter. */
-  async #pause(failures: number, asked?: number): Promise<void> {
-    const { clock, random } = this.#context;
-    const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-    await pauseFor(clock, asked ?? grown * (0.5 + random.next() / 2), this.#signal);
   }
 
   /** From signing in to the end of the connection. */

@@ -10,15 +10,14 @@ import { z } from "zod";
 import { atMost, limits } from "../../../domain/limits.ts";
 import { type Millis, momentMax } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent, Clock } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
+import { backOff } from "../../../domain/ports/pause.ts";
 import { deliverEach, isLater, logRefused } from "../shared/deliver.ts";
 import type { SlackAccountConfig } from "./config.ts";
 import { knownSchema, type SlackDirectory } from "./directory.ts";
 
 type Context = ChannelContext<SlackAccountConfig>;
 
-const pauseMsMin = 500;
-const pauseMsMax = 30_000;
+const backoff = { msMin: 500, msMax: 30_000 };
 
 const cursorSchema = knownSchema.extend({
   heard: z.number().int().min(0).max(momentMax).nullable(),
@@ -173,8 +172,7 @@ export class SlackInbox {
         }
         if (failures === 0) context.log("warn", "slack.intake-closed", { error: error.code });
         if (once) throw error;
-        const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-        await pauseFor(context.clock, grown * (0.5 + context.random.next() / 2), signal);
+        await backOff(context, backoff, failures, signal);
         signal.throwIfAborted();
       }
     }

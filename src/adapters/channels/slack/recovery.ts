@@ -12,7 +12,7 @@
 import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
+import { backOff } from "../../../domain/ports/pause.ts";
 import type { SlackClient } from "./client.ts";
 import type { SlackAccountConfig } from "./config.ts";
 import type { SlackDirectory } from "./directory.ts";
@@ -63,8 +63,7 @@ const pageMax = 200;
 const pagesMax = 10;
 /** Of one call that fails; a rate limit is waited out, however often. */
 const triesMax = 8;
-const pauseMsMin = 1_000;
-const pauseMsMax = 60_000;
+const backoff = { msMin: 1_000, msMax: 60_000 };
 /** After a longer time, what happened to earlier messages is reported as lost. */
 const shortMsMax = 60_000;
 const messages = { lost: "messages" } as const;
@@ -301,7 +300,6 @@ export class SlackRecovery {
 
   /** Asks until Slack answers; a refusal is passed on. */
   async #ask<Answer>({ signal }: Reading, call: () => Promise<Answer>): Promise<Answer> {
-    const { clock, random } = this.#options.context;
     for (let failures = 0; ; failures += 1) {
       try {
         return await call();
@@ -309,9 +307,7 @@ export class SlackRecovery {
         signal.throwIfAborted();
         if (!(error instanceof EarshotError) || error.disposition !== "retry") throw error;
         if (failures >= triesMax && error.code !== "EAR_CHANNEL_RATE") throw error;
-        const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-        const ms = error.retryAfterMs ?? grown * (0.5 + random.next() / 2);
-        await pauseFor(clock, ms, signal);
+        await backOff(this.#options.context, backoff, failures, signal, error.retryAfterMs);
         signal.throwIfAborted();
       }
     }

@@ -14,7 +14,7 @@ import { ZodError } from "zod";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
+import { backOff, pauseFor } from "../../../domain/ports/pause.ts";
 import { deliverEach, isLater } from "../shared/deliver.ts";
 import {
   type Assembly,
@@ -37,8 +37,7 @@ import { selfSchema, updateIdSchema, updateSchema } from "./wire.ts";
 type Context = ChannelContext<TelegramAccountConfig>;
 
 const connectMsMax = 10_000;
-const pauseMsMin = 500;
-const pauseMsMax = 60_000;
+const backoff = { msMin: 500, msMax: 60_000 };
 /** Extra time for a long poll's response. */
 const pollGraceMs = 10_000;
 const offsetAgeMsMax = 6 * 86_400_000;
@@ -291,16 +290,14 @@ async function deliver(
   }
 }
 
-/** Waits as long as the platform asked, otherwise exponentially with 50% jitter. */
-export async function pause(
-  { clock, random }: Context,
-  error: EarshotError,
+/** Waits at least as long as the platform asked. */
+export function pause(
+  context: Context,
+  { retryAfterMs }: EarshotError,
   failures: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-  const ms = error.retryAfterMs ?? grown * (0.5 + random.next() / 2);
-  await pauseFor(clock, ms, signal);
+  return backOff(context, backoff, failures, signal, retryAfterMs);
 }
 
 /** The position of an account whose updates are posted. */

@@ -7,15 +7,14 @@
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
+import { backOff } from "../../../domain/ports/pause.ts";
 import type { LinkedAccountConfig } from "./config.ts";
 import type { Baileys } from "./library.ts";
 import { eventOf, letterOf, type Receiver } from "./normalise.ts";
 import type { LinkedStore, Waiting } from "./store.ts";
 
 const batchMax = 64;
-const pauseMsMin = 500;
-const pauseMsMax = 30_000;
+const backoff = { msMin: 500, msMax: 30_000 };
 
 type Context = Pick<ChannelContext<LinkedAccountConfig>, "clock" | "random" | "log" | "deliver">;
 
@@ -79,11 +78,10 @@ export class Delivery {
         failures = 0;
       } catch (error) {
         this.#hasMore = true;
-        const { clock, random, log } = this.#context;
+        const { log } = this.#context;
         const code = error instanceof EarshotError ? error.code : "unknown";
         if (failures === 0) log("warn", "whatsapp-linked.intake-closed", { error: code });
-        const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-        await pauseFor(clock, grown * (0.5 + random.next() / 2), this.#signal);
+        await backOff(this.#context, backoff, failures, this.#signal);
         failures += 1;
       }
     }

@@ -8,7 +8,7 @@
 import type { AuthenticationCreds } from "baileys";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
+import { backOff, pauseFor } from "../../../domain/ports/pause.ts";
 import type { LinkedAccountConfig } from "./config.ts";
 import { type Connection, connect } from "./connection.ts";
 import { Delivery } from "./delivery.ts";
@@ -23,8 +23,7 @@ import { LinkedStore } from "./store.ts";
 
 type Context = ChannelContext<LinkedAccountConfig>;
 
-const pauseMsMin = 500;
-const pauseMsMax = 60_000;
+const backoff = { msMin: 500, msMax: 60_000 };
 /** How often it looks whether the account has been linked. */
 const lookMs = 2_000;
 
@@ -49,7 +48,6 @@ export async function receive(context: Context, link: LinkedLink, signal: AbortS
   const baileys = await loadBaileys();
   const store = new LinkedStore(folderOf(context), baileys);
   const run = new Run(baileys, store, context, link, signal);
-  const { clock, random } = context;
   let failures = 0;
   try {
     while (!signal.aborted) {
@@ -59,8 +57,8 @@ export async function receive(context: Context, link: LinkedLink, signal: AbortS
       else {
         if (error.disposition === "terminal") throw error;
         context.reportState("backing-off", error.message);
-        const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-        await pauseFor(clock, run.pauseMs ?? grown * (0.5 + random.next() / 2), signal);
+        if (run.pauseMs === null) await backOff(context, backoff, failures, signal);
+        else await pauseFor(context.clock, run.pauseMs, signal);
         failures = run.wasLive ? 1 : failures + 1;
         if (!signal.aborted && run.pauseMs === null)
           context.reportState(run.wasEverLive ? "resuming" : "connecting");

@@ -8,7 +8,7 @@
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext, ChannelEvent } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
+import { backOff, pauseFor } from "../../../domain/ports/pause.ts";
 import { deliverEach } from "../shared/deliver.ts";
 import type { WhatsAppApi } from "./api.ts";
 import type { WhatsAppAccountConfig } from "./config.ts";
@@ -28,8 +28,7 @@ import {
 type Context = ChannelContext<WhatsAppAccountConfig>;
 
 const checkEveryMs = 300_000;
-const pauseMsMin = 1_000;
-const pauseMsMax = 60_000;
+const backoff = { msMin: 1_000, msMax: 60_000 };
 
 /** The account's own number. */
 export async function whoAmI(api: WhatsAppApi, phoneNumberId: string, signal: AbortSignal) {
@@ -57,7 +56,7 @@ export class WhatsAppGateway {
 
   /** Resolves when the signal aborts. @throws EarshotError EAR_CHANNEL_AUTH */
   async run(): Promise<void> {
-    const { config, clock, random, reportState, loadCursor } = this.#context;
+    const { config, reportState, loadCursor } = this.#context;
     this.#api.onFailure = ({ code }) => {
       if (code === "EAR_CHANNEL_AUTH" || code === "EAR_CHANNEL_UNAVAILABLE") this.#wake();
     };
@@ -82,10 +81,8 @@ export class WhatsAppGateway {
         if (!(error instanceof EarshotError) || error.disposition === "terminal") throw error;
         this.#isLive = false;
         reportState("backing-off", error.message);
-        const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
+        await backOff(this.#context, backoff, failures, this.#signal, error.retryAfterMs);
         failures += 1;
-        const ms = error.retryAfterMs ?? grown * (0.5 + random.next() / 2);
-        await pauseFor(clock, ms, this.#signal);
       }
     }
   }

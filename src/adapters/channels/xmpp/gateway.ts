@@ -9,8 +9,8 @@ import type { Element } from "@xmpp/client";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { Millis } from "../../../domain/message.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
-import { pauseFor } from "../../../domain/ports/pause.ts";
 import { within } from "../../../domain/ports/within.ts";
+import { keepListening } from "../shared/listening.ts";
 import type { XmppChats } from "./chats.ts";
 import { askMsMax, openConnection, type XmppConnection } from "./client.ts";
 import type { XmppAccountConfig } from "./config.ts";
@@ -31,10 +31,6 @@ export interface XmppLink {
   connection: XmppConnection | null;
 }
 
-const pauseMsMin = 1_000;
-const pauseMsMax = 60_000;
-/** A connection that lasted so long was a good one. */
-const goodMsMin = 60_000;
 /** For what waits, when the account stops. */
 const settleMsMax = 1_000;
 
@@ -46,24 +42,11 @@ export async function receive(
   signal: AbortSignal,
 ): Promise<void> {
   const run = new Run(link, context, chats, signal);
-  let failures = 0;
-  while (!signal.aborted) {
-    const began = context.clock.monotonic();
-    try {
-      await run.listen(failures);
-    } catch (error) {
-      if (signal.aborted) break;
-      if (!isOfLine(error)) throw error;
-      if (error instanceof EarshotError && error.disposition === "terminal") throw error;
-      context.reportState("backing-off", error.message);
-    }
-    if (signal.aborted) break;
-    if (context.clock.monotonic() - began > goodMsMin) failures = 0;
-    const grown = Math.min(pauseMsMax, pauseMsMin * 2 ** Math.min(failures, 10));
-    await pauseFor(context.clock, grown * (0.5 + context.random.next() / 2), signal);
-    failures += 1;
-    context.reportState(run.wasLive ? "resuming" : "connecting");
-  }
+  await keepListening(
+    { listen: (failures) => run.listen(failures), wasLive: () => run.wasLive, isLost: isOfLine },
+    context,
+    signal,
+  );
   await run.end();
 }
 
