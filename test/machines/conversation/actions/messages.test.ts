@@ -21,7 +21,7 @@ import {
   run,
   thread,
 } from "../../../support/machines/acting.ts";
-import { buffer, entry, floor, none, set, settings } from "./values.ts";
+import { buffer, entry, floor, none, set, settings, stickinessOf } from "./values.ts";
 
 describe("a message", () => {
   const said = (over: object = {}, event: object = {}) =>
@@ -187,9 +187,7 @@ describe("a message", () => {
       return acting(context, (step) => messages.engage(step, { ...found, analysis } as never))
         .changed.ledger;
     };
-    const short = settings({
-      engagement: { stickiness: { ...floor.engagement.stickiness, mode: "expire" } },
-    });
+    const short = settings({ engagement: { stickiness: stickinessOf("expire") } });
     expect(credit({})).toBeUndefined();
     expect(credit({ credit: "consumed" })).toEqual({});
     expect(credit({ credit: "slid" }, { ledger: {}, ...short })).toEqual({ ann: 1_100 });

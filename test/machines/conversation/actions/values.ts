@@ -3,9 +3,14 @@ import { room } from "../../../support/machines/acting.ts";
 
 export const settings = (over: object) => ({ settings: over as never });
 export const none = { changed: {}, effects: [] };
-export const floor = {
-  engagement: { stickiness: { enabled: true, windowMs: 100, mode: "floor", holdDuringTurn: true } },
-};
+export const stickinessOf = (mode: string, over: object = {}) => ({
+  enabled: true,
+  windowMs: 100,
+  mode,
+  holdDuringTurn: true,
+  ...over,
+});
+export const floor = { engagement: { stickiness: stickinessOf("floor") } };
 export const set = (id: string, at: number) => ({ type: "deadline.set", id, at });
 export const clear = (id: string) => ({ type: "deadline.clear", id });
 export const dropped = (seq: number, why: string) => ({
