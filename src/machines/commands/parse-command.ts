@@ -66,8 +66,7 @@ export function readOrders(message: Inbound, rules: OrderRules): Orders {
   if (says && isAbortWord(message, rules.stopWords)) return ended([{ command: "stop", args: [] }]);
   const left = says ? afterResetTrigger(message, rules.resetTriggers) : null;
   // Nearly every line: each command but the words above has a slash.
-  if (left === null && (rules.extras ?? []).length === 0 && !text.includes("/"))
-    return noOrders(text);
+  if (left === null && !text.includes("/")) return noOrders(text);
   const bare = message.attachments.length === 0;
   if (left === "" && bare) return { ...ended([{ command: "new", args: [] }]), resets: true };
   const alone = says && left === null && bare ? wholeCommand(message, rules.authority) : null;
@@ -85,7 +84,6 @@ export function readOrders(message: Inbound, rules: OrderRules): Orders {
     to: to - gone,
   }));
   const taken = takeDirectives(left ?? text, (call) => mayCall(call, rules.authority), shown);
-  if (taken.calls.length === 0) return { ...noOrders(left ?? text), resets, skill };
   if (taken.text.trim() === "" && bare) return { ...ended(taken.calls), resets };
   return { ...beside(taken.calls), resets, text: taken.text, ended: false, skill };
 }

@@ -37,10 +37,7 @@ const asks =
   <Type extends Types>(body: (context: ConversationContext, event: EventOf<Type>) => boolean) =>
   ({ context, event }: Asked): boolean =>
     body(context, event as EventOf<Type>);
-const isDeadline =
-  (id: string) =>
-  ({ event }: Asked): boolean =>
-    event.type === "deadline.due" && event.id === id;
+const isDeadline = (id: string) => asks<"deadline.due">((_, event) => event.id === id);
 const isSilenced = or([stateIn({ lock: "silenced" }), stateIn({ lock: "closed" })]);
 
 /** Questions; their answers decide where the chart moves. */
@@ -52,7 +49,7 @@ export const conversationGuards = {
   mutes: asks<"message.received">(guards.mutes),
   isFlush: isDeadline("flush"),
   isInterrupt: isDeadline("interrupt"),
-  isRelay: ({ event }: Asked) => event.type === "deadline.due" && relay.isRelayDeadline(event.id),
+  isRelay: asks<"deadline.due">((_, { id }) => relay.isRelayDeadline(id)),
   flushReleases: asks<"deadline.due">(guards.flushReleases),
   quietIsOver: asks<"deadline.due">(guards.quietIsOver),
   mayFreeLine: asks<"deadline.due">(guards.mayFreeLine),

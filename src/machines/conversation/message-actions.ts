@@ -184,7 +184,7 @@ function noteEdit({ context }: Step, { at, seq, edit }: MessageEdited): void {
   const { size } = context.settings.context;
   const { notes, lost } = addNote(context.notes, { seq, id, at, was }, size);
   context.notes = notes;
-  if (lost > 0) context.buffer = { ...context.buffer, dropped: context.buffer.dropped + lost };
+  context.buffer = { ...context.buffer, dropped: context.buffer.dropped + lost };
 }
 
 /** Somebody reacted to a message of ours: shown to the next turn, and nothing else. */

@@ -134,6 +134,12 @@ describe("a new session", () => {
       resets: true,
     });
     expect(read("/new hello")).toEqual({ ...noOrders("hello"), resets: true });
+    for (const known of [[], extras]) {
+      const among = { ...rules, extras: known };
+      expect(read("Fresh", {}, among)).toEqual(read("/new"));
+      expect(read("fresh hello", {}, among)).toEqual(read("/new hello"));
+      expect(read("hello fresh", {}, among)).toEqual(noOrders("hello fresh"));
+    }
     expect(read("/new /status")).toMatchObject({ resets: true, ended: true });
     expect(read("/new a /status")).toMatchObject({ resets: true, ended: false, text: "a" });
     expect(read("/new", file)).toEqual({ ...noOrders(""), resets: true });

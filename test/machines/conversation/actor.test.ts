@@ -1,7 +1,10 @@
 /** The actor around the chart: it steps, it reports, it fails without ending its thread. */
 import { describe, expect, test } from "vitest";
+import { createActor } from "xstate";
 import { createConversation } from "../../../src/actors/host/conversation-actor.ts";
 import { EarshotError } from "../../../src/domain/errors.ts";
+import { stepEvent } from "../../../src/machines/conversation/message-analysis.ts";
+import { conversationMachine } from "../../../src/machines/conversation.machine.ts";
 import { explainEngagement } from "../../../src/machines/engagement/engagement.ts";
 import type { ConversationEvent } from "../../../src/machines/events/events.ts";
 import { Rig, settingsWith } from "../../support/runtime/conversation-rig.ts";
@@ -27,6 +30,34 @@ describe("a conversation, live", () => {
     rig.say("ann", "earshot", { to: "us" });
     rig.wait(500);
     expect(rig.runs[0]?.context.map(({ id }) => id)).toEqual(["kept"]);
+  });
+
+  test("XState's own actor takes the same steps, with the same effects", () => {
+    const rig = new Rig();
+    const actor = createActor(conversationMachine, { input: { settings: rig.settings } });
+    let emitted: unknown[] = [];
+    let count = 0;
+    actor.on("*", (effect) => emitted.push(effect));
+    actor.start();
+    const membership = { humans: 3, bots: 0, truncated: true, fetchedAt: 0 };
+    actor.send({ type: "membership.read", at: 0, membership });
+    const step = rig.step.bind(rig);
+    rig.step = (event) => {
+      emitted = [];
+      actor.send(stepEvent(actor.getSnapshot(), event));
+      const alike = emitted;
+      const effects = step(event);
+      expect(alike).toEqual(effects);
+      count += effects.length;
+      return effects;
+    };
+    rig.say("bob", "morning");
+    rig.say("ann", "earshot", { to: "us" });
+    rig.wait(500);
+    rig.reply();
+    expect(count).toBeGreaterThan(5);
+    expect(actor.getSnapshot().context).toEqual(rig.conversation.context);
+    actor.stop();
   });
 
   test("other settings apply to the very event they come with", () => {

@@ -119,9 +119,10 @@ describe("a message", () => {
     const spoken = { spokenIn: ['["irc","default","room","t"]'] };
     expect(inputOf(spoken, inThread).room.botInThread).toBe(true);
     expect(inputOf(spoken).room.botInThread).toBe(false);
-    const self = { buffer: buffer(entry(1, { self: true })) };
+    const self = { buffer: buffer(entry(1, { self: true }), entry(2)) };
     expect(inputOf(self, inThread).room.botInThread).toBe(true);
-    expect(inputOf({ buffer: buffer(entry(1)) }, inThread).room.botInThread).toBe(false);
+    for (const others of [buffer(), buffer(entry(1))])
+      expect(inputOf({ buffer: others }, inThread).room.botInThread).toBe(false);
     const waits = { run: run(), forming: [forming([4], { author: "bob" })] };
     expect(inputOf(waits)).toMatchObject({ held: ["ann", "bob"] });
     expect(inputOf(waits)).not.toHaveProperty("floors");
@@ -238,6 +239,9 @@ describe("a message", () => {
     ]);
     const known = { participants: [{ id: "ann", name: "Ann", isBot: false, lastSeenAt: 500 }] };
     expect(decide(known).effects).toHaveLength(1);
+    const short = settings({ engagement: { stickiness: stickinessOf("expire") } });
+    const slid = decide(short).effects[0];
+    expect(slid).toMatchObject({ rule: "sticky", credit: "slid", creditExpiresAt: 1_100 });
     const dm = decide({}, said({ chat: direct.chat }));
     expect(dm.changed).not.toHaveProperty("heardMessages");
     expect(dm.effects).toHaveLength(1);
