@@ -3,7 +3,7 @@
  * ==========================
  * For channels with one connection: it is listened to until it ends, then opened again after a pause
  * that grows, until the account stops. A connection that lasted a minute was a good one, after which the
- * pauses begin anew.
+ * pauses are short again.
  */
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";

@@ -58,7 +58,7 @@ describe("an account whose connections fail", () => {
     await ended;
   });
 
-  test("begins with short pauses anew after a connection that lasted a minute", async () => {
+  test("begins with short pauses again after a connection that lasted a minute", async () => {
     const one = account(async (count) => {
       if (count === 5) one.clock.advanceTo(one.clock.now() + 60_001);
       throw lost();
