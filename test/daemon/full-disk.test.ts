@@ -149,5 +149,18 @@ test.skipIf(process.platform !== "linux")(
     expect(daemon.logged()).toContain('"store.working"');
     daemon.child.kill("SIGTERM");
     expect((await once(daemon.child, "close"))[0]).toBe(0);
+
+    // Exit code 2 would mean that another start fails as well (RestartPreventExitStatus).
+    fill(join(disk, "filler"));
+    const again = spawnSync(process.execPath, [builtMain, "start", "--state-dir", daemon.stateDir]);
+    expect(JSON.parse(String(again.stderr))).toMatchObject({
+      code: "EAR_STORE_FULL",
+      error: `Cannot write into ${daemon.stateDir}: the disk is full. Free some space, then start again.`,
+    });
+    expect(again.status).toBe(1);
+    rmSync(join(disk, "filler"));
+    const last = await start();
+    expect(await last.say("last")).toEqual([200, null]);
+    await expect.poll(last.answers, patience).toEqual(["re last"]);
   },
 );

@@ -114,7 +114,8 @@ function locked(folder: string, pid: number): EarshotError {
   );
 }
 
-function unwritable(folder: string, cause: NodeJS.ErrnoException): EarshotError {
+/** Why nothing can be made in a state directory. */
+export function unwritable(folder: string, cause: NodeJS.ErrnoException): EarshotError {
   const full = cause.code === "ENOSPC" || cause.code === "EDQUOT";
   return new EarshotError(
     full ? "EAR_STORE_FULL" : "EAR_STORE_FAILED",

@@ -8,6 +8,7 @@
 import { lstat, mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { unwritable } from "../../adapters/stores/state-lock.ts";
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { EarshotError } from "../../domain/errors.ts";
 import { foreignMachine, machineName, rememberMachine } from "./machine-id.ts";
@@ -40,7 +41,7 @@ export function searchFileOf(config: EarshotConfig, stateDir: string): string | 
 /**
  * Creates the directory if it is missing and checks that only this user may enter it. `machine`: a
  * machine name for tests. @default this machine's
- * @throws EarshotError EAR_STATE_UNSAFE naming the path and the fix.
+ * @throws EarshotError EAR_STATE_UNSAFE naming the path and the fix; EAR_STORE_FULL.
  */
 export async function prepareStateDir(
   folder: string,
@@ -54,6 +55,8 @@ export async function prepareStateDir(
   } catch (error) {
     if (error instanceof EarshotError) throw error;
     const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOSPC" || code === "EDQUOT")
+      throw unwritable(folder, error as NodeJS.ErrnoException);
     throw unsafe(folder, `it cannot be made or read (${code ?? "unknown"})`, "name another one");
   }
 }
