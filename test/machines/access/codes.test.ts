@@ -53,13 +53,19 @@ describe("codes", () => {
     },
   );
 
-  property([claims, fc.constantFrom("take ", "is it ", "x", "> ")])(
+  property([claims, fc.constantFrom("take ", "is it ", "x", "> ", "ann@example.org ", "a/start ")])(
     "of claims are not taken out of a sentence",
     (code, before) => {
       expect(claimIn(before + code)).toBeNull();
       expect(claimIn(`${code} ${code}`)).toBeNull();
     },
   );
+
+  property([claims])("of claims are looked for in short texts only", (code) => {
+    const padded = code.padStart(256);
+    expect(claimIn(padded)).toBe(code.toUpperCase());
+    expect(claimIn(` ${padded}`)).toBeNull();
+  });
 
   test("of another length are guesses, words are not", () => {
     expect(claimIn("claim-AAAA-BBBB")).toBe("CLAIM-AAAA-BBBB");
@@ -85,12 +91,21 @@ describe("codes", () => {
     expect(withoutClaims(`I claim ${text}`)).toBe(`I claim ${text}`);
   });
 
+  test("keep the hashes that are stored already", () => {
+    const digest = (text: string) => `<${text}>`;
+    expect(hashOfClaim("claim-abcdef-GHJKLM", digest)).toBe("<claim|CLAIM-ABCDEF-GHJKLM>");
+  });
+
   property([claims, claims])("are kept as hashes that differ", (one, other) => {
     fc.pre(one !== other);
     expect(hashOfClaim(one, sha256)).toMatch(/^[0-9a-f]{64}$/);
     expect(hashOfClaim(one, sha256)).not.toContain(one.slice(6, 12).toLowerCase());
     expect(sameHash(hashOfClaim(one, sha256), hashOfClaim(one.toLowerCase(), sha256))).toBe(true);
     expect(sameHash(hashOfClaim(one, sha256), hashOfClaim(other, sha256))).toBe(false);
-    expect(sameHash(hashOfClaim(one, sha256), hashOfClaim(one, sha256).slice(1))).toBe(false);
+    const whole = hashOfClaim(one, sha256);
+    for (const part of [whole.slice(1), whole.slice(0, -1), ""]) {
+      expect(sameHash(whole, part)).toBe(false);
+      expect(sameHash(part, whole)).toBe(false);
+    }
   });
 });
