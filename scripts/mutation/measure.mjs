@@ -91,6 +91,8 @@ export async function measure({ files: named, next, quick, survivors, record: is
     concurrency: 1,
     // The runner counts processor time; this is for what it would not see.
     timeoutMS: 1_800_000,
+    // The same for the first run without a mutant: on a busy machine it takes longer than the usual five.
+    dryRunTimeoutMinutes: 30,
     reporters: ["earshot-progress"],
     logLevel: "warn",
     warnings: false,
