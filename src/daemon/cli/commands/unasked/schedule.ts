@@ -61,8 +61,8 @@ const help: HelpText = {
   examples: [
     "earshot schedule",
     [
-      'earshot schedule add standup telegram -1001234567890 "Standup!" --cron "0 9 * * 1-5" --time-zone Europe/Berlin',
-      "every weekday at nine",
+      'earshot schedule add standup telegram -100123 "Standup!" --cron "0 9 * * 1-5"',
+      "every weekday at nine, UTC",
     ],
     ["earshot schedule pause standup", "until `earshot schedule resume standup`"],
   ],
@@ -81,8 +81,8 @@ const addedHelp: HelpText = {
     "and stays with the reason if it was not. Chat, thread, kind and agent are as in `earshot " +
     "send`.",
   examples: [
-    'earshot schedule add tea telegram 4242 "Tea?" --cron "0 16 * * *" --time-zone Europe/London',
-    'earshot schedule add exam telegram 4242 --turn "Ask how it went." --at 2026-12-24T18:00:00+01:00',
+    'earshot schedule add tea irc "#tea" "Tea?" --cron "0 16 * * *" --time-zone GB',
+    'earshot schedule add eve irc bo --turn "Say hi." --at 2026-12-24T18:00:00Z',
   ],
   exits: "0 added; 2 usage error, the name is taken, or no running daemon.",
 };
