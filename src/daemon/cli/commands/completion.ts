@@ -32,6 +32,8 @@ export function addCompletionCommand(program: Command): void {
 function commandsOf(program: Command): readonly Completable[] {
   const collect = (command: Command, path: readonly string[]): Completable[] => {
     const subs = command.commands.filter((sub) => sub.name() !== "help");
+    // What a group takes without a word is taken by its default command.
+    const list = subs.find((sub) => sub.name() === defaultName);
     const own: Completable = {
       path,
       words: [
@@ -40,12 +42,16 @@ function commandsOf(program: Command): readonly Completable[] {
           argChoices.map((word) => ({ word, about: "" })),
         ),
       ],
-      options: [...command.options.flatMap(optionOf), helpOption],
+      isOpen: command.registeredArguments.some(({ argChoices = [] }) => argChoices.length === 0),
+      options: [...[...command.options, ...(list?.options ?? [])].flatMap(optionOf), helpOption],
     };
     return [own, ...subs.flatMap((sub) => collect(sub, [...path, sub.name()]))];
   };
   return collect(program, []);
 }
+
+/** The default command of every group that has one. */
+const defaultName = "list";
 
 const helpOption = { name: "--help", about: "show help", value: null } as const;
 
@@ -58,4 +64,4 @@ function optionOf(option: Option): Completable["options"] {
 
 /** The first line, without characters that are special in a shell. */
 const plain = (text: string): string =>
-  (text.split("\n")[0] ?? "").replaceAll(/[^\p{L}\p{N} .,:;/()_+-]/gu, "");
+  (text.split("\n")[0] ?? "").replaceAll("'", "’").replaceAll(/[^\p{L}\p{N} .,:;/()_+’…-]/gu, "");

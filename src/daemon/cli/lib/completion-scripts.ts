@@ -1,7 +1,7 @@
 /**
  * The same algorithm in three shells: find the command from the words typed so far, then offer its
- * subcommands, options and the values of an option. Where any value is possible, the shell offers
- * files.
+ * subcommands, its options once a dash is typed, and the values of an option. Where any value is possible, the
+ * shell offers files.
  */
 
 /** What may follow a command. */
@@ -9,6 +9,8 @@ export interface Completable {
   /** The command's words; empty for the program itself. */
   readonly path: readonly string[];
   readonly words: readonly { readonly word: string; readonly about: string }[];
+  /** Whether any word may follow it, such as the name of a file. */
+  readonly isOpen: boolean;
   readonly options: readonly {
     readonly name: string;
     readonly about: string;
@@ -19,13 +21,10 @@ export interface Completable {
 
 type Script = (commands: readonly Completable[]) => string;
 
-/** A path in the form of the bash and zsh scripts: a blank before each word. */
+/** A path in the form of the scripts: a blank before each word. */
 const keyOf = ({ path }: Completable): string => path.map((word) => ` ${word}`).join("");
-const below = (commands: readonly Completable[]): string =>
-  commands
-    .filter(({ path }) => path.length > 0)
-    .map((command) => `"${keyOf(command)}"`)
-    .join("|");
+const keysBelow = (commands: readonly Completable[]): readonly string[] =>
+  commands.filter(({ path }) => path.length > 0).map((command) => `"${keyOf(command)}"`);
 
 /** The options that take a value, each with its completion. */
 function values(
@@ -44,78 +43,90 @@ function values(
     .join("\n");
 }
 
+/** Whether its options are offered before a dash is typed, as nothing else may follow. */
+const hasOnlyOptions = ({ words, isOpen }: Completable): boolean => words.length === 0 && !isOpen;
+
 const bash: Script = (commands) => `_earshot() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" at="" one words=""
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" at="" one words="" options=""
   # Bash takes --option=value for three words.
   if [ "$word" = "=" ]; then word=""; elif [ "$before" = "=" ]; then before="\${COMP_WORDS[COMP_CWORD-2]}"; fi
   COMPREPLY=()
   for one in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$at $one" in
-      ${below(commands)}) at="$at $one";;
+      ${keysBelow(commands).join("|")}) at="$at $one";;
     esac
   done
   case "$at:$before" in
 ${values(commands, (value) => `COMPREPLY=($(compgen -W "${value.join(" ")}" -- "$word")); return`, "return")}
   esac
   case "$at" in
-${commands.map((command) => `    "${keyOf(command)}") words="${namesOf(command)}";;`).join("\n")}
+${commands.map((command) => `    "${keyOf(command)}") ${namesOf(command)};;`).join("\n")}
   esac
+  case "$word" in -*) words="$options";; esac
   COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 complete -o default -F _earshot earshot`;
 
-const namesOf = ({ words, options }: Completable): string =>
-  [...words.map(({ word }) => word), ...options.map(({ name }) => name)].join(" ");
+function namesOf(command: Completable): string {
+  const options = command.options.map(({ name }) => name).join(" ");
+  const words = command.words.map(({ word }) => word).join(" ");
+  return `words="${hasOnlyOptions(command) ? options : words}" options="${options}"`;
+}
 
 const zsh: Script = (commands) => `#compdef earshot
 _earshot() {
   local at="" one before="$words[CURRENT-1]"
-  local -a found
+  local -a found options
+  case "$words[CURRENT]" in --*=*) before="\${words[CURRENT]%%=*}"; compset -P '*=';; esac
   for one in "\${(@)words[2,CURRENT-1]}"; do
     case "$at $one" in
-      ${below(commands)}) at="$at $one";;
+      ${keysBelow(commands).join("|")}) at="$at $one";;
     esac
   done
   case "$at:$before" in
 ${values(commands, (value) => `compadd -- ${value.join(" ")}; return`, "_files; return")}
   esac
   case "$at" in
-${commands.map((command) => `    "${keyOf(command)}") found=(${described(command)});;`).join("\n")}
+${commands.map((command) => `    "${keyOf(command)}") ${described(command)};;`).join("\n")}
   esac
-  _describe earshot found || _files
+  case "$words[CURRENT]" in -*) found=("\${(@)options}");; esac
+  if [ "$#found" -eq 0 ]; then _files; else _describe earshot found; fi
 }
 if [ "$funcstack[1]" = "_earshot" ]; then _earshot "$@"; else compdef _earshot earshot; fi`;
 
-const described = ({ words, options }: Completable): string =>
-  [
-    ...words.map(({ word, about }) => `'${word}:${about}'`),
-    ...options.map(({ name, about }) => `'${name}:${about}'`),
-  ].join(" ");
+function described(command: Completable): string {
+  const options = command.options.map(({ name, about }) => `'${name}:${about}'`).join(" ");
+  const words = command.words.map(
+    ({ word, about }) => `'${word}${about === "" ? "" : `:${about}`}'`,
+  );
+  return `found=(${hasOnlyOptions(command) ? options : words.join(" ")}) options=(${options})`;
+}
 
-/** Fish evaluates a condition for each word. */
+/** Fish evaluates a condition for each word, and offers options only after a dash. */
 const fish: Script = (commands) =>
   [
+    "function __earshot_at",
+    "  set -l at ''",
+    "  for one in (commandline -opc)[2..-1]",
+    '    switch "$at $one"',
+    `      case ${keysBelow(commands).join(" ")}`,
+    '        set at "$at $one"',
+    "    end",
+    "  end",
+    '  test "$at" = "$argv[1]"',
+    "end",
     "complete -c earshot -f",
     ...commands.flatMap((command) => {
-      const { path, words, options } = command;
-      const inside = path.map((word) => `__fish_seen_subcommand_from ${word}`);
-      const subs = commands.filter(
-        (command) =>
-          command.path.length === path.length + 1 &&
-          path.every((word, n) => command.path[n] === word),
-      );
-      const names = subs.map((sub) => sub.path.at(-1)).join(" ");
-      const here = [
-        ...inside,
-        ...(names === "" ? [] : [`not __fish_seen_subcommand_from ${names}`]),
-      ];
-      const when = here.length === 0 ? "" : ` -n '${here.join("; and ")}'`;
+      const when = `-n '__earshot_at "${keyOf(command)}"'`;
       return [
-        ...words.map(({ word, about }) => `complete -c earshot${when} -a ${word} -d '${about}'`),
-        ...options.map(({ name, about, value }) => {
+        ...(command.isOpen ? [`complete -c earshot ${when} -F`] : []),
+        ...command.words.map(
+          ({ word, about }) => `complete -c earshot ${when} -a ${word} -d '${about}'`,
+        ),
+        ...command.options.map(({ name, about, value }) => {
           const takes =
             value === null ? "" : value.length === 0 ? " -r -F" : ` -x -a '${value.join(" ")}'`;
-          return `complete -c earshot${when} -l ${name.slice(2)}${takes} -d '${about}'`;
+          return `complete -c earshot ${when} -l ${name.slice(2)}${takes} -d '${about}'`;
         }),
       ];
     }),

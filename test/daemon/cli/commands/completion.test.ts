@@ -6,25 +6,22 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Command } from "commander";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { addCompletionCommand } from "../../../../src/daemon/cli/commands/completion.ts";
-import { addConfigCommand } from "../../../../src/daemon/cli/commands/config.ts";
-import { addInspectCommand } from "../../../../src/daemon/cli/commands/inspect.ts";
-import { addStartCommand } from "../../../../src/daemon/cli/commands/start.ts";
+import { createProgram } from "../../../../src/daemon/cli/program.ts";
 
 let folder: string;
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "earshot-completion-"));
   writeFileSync(join(folder, "file.json5"), "{}");
+  for (const shell of ["bash", "zsh", "fish"]) writeFileSync(scriptOf(shell), await textFor(shell));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The script that a shell is given, in a file. */
-function scriptOf(shell: string): string {
-  const program = new Command("earshot").exitOverride();
-  for (const add of [addStartCommand, addInspectCommand, addConfigCommand, addCompletionCommand])
-    add(program);
+const scriptOf = (shell: string) => join(folder, `earshot.${shell}`);
+
+async function textFor(shell: string): Promise<string> {
+  const program = await createProgram(["completion"]);
   const { write } = process.stdout;
   let text = "";
   process.stdout.write = (part: string | Uint8Array) => {
@@ -32,13 +29,11 @@ function scriptOf(shell: string): string {
     return true;
   };
   try {
-    program.parse(["completion", shell], { from: "user" });
+    await program.parseAsync(["completion", shell], { from: "user" });
   } finally {
     process.stdout.write = write;
   }
-  const path = join(folder, `earshot.${shell}`);
-  writeFileSync(path, text);
-  return path;
+  return text;
 }
 
 const there = (shell: string) => ["/bin", "/usr/bin"].some((at) => existsSync(join(at, shell)));
@@ -47,7 +42,7 @@ const run = (shell: string, ...args: string[]): string =>
 
 /** What is typed, its last word unfinished, and what is offered for it. */
 const cases: readonly (readonly [string, readonly string[]])[] = [
-  ["st", ["start"]],
+  ["sta", ["start", "status"]],
   ["config ", ["check", "schema", "show"]],
   ["config s", ["schema", "show"]],
   ["config show --j", ["--json"]],
@@ -56,6 +51,16 @@ const cases: readonly (readonly [string, readonly string[]])[] = [
   ["start --log-format j", ["json"]],
   ["completion z", ["zsh"]],
   ["start --config ", []],
+  // A group takes the options of its default command.
+  ["channels --j", ["--json"]],
+  ["sessions --st", ["--state-dir"]],
+  // The name of a command as an argument of another one.
+  ["config show channels --or", ["--origins"]],
+  ["find status --au", ["--author"]],
+  ["find config ch", []],
+  ["send webhook config che", []],
+  // What is left is the name of a file.
+  ["replay ", []],
 ];
 /** Options are offered beside the words; looked at only where one was begun. */
 const wordsOf = (typed: string, offered: readonly string[]) =>
@@ -68,6 +73,7 @@ describe("bash", () => {
       COMP_CWORD=${words.length - 1}; _earshot; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const offered = run("bash", "--norc", "-c", ask).trim().split("\n").filter(Boolean);
     expect(wordsOf(typed, offered)).toEqual(expected.toSorted());
+    if (typed === "replay ") expect(offered).toEqual([]);
   });
 
   test.skipIf(!there("bash"))("knows the command, and reads --option=value", () => {
@@ -86,14 +92,14 @@ describe("fish", () => {
     const ask = `source ${scriptOf("fish")}; complete -C "earshot ${typed}"`;
     const lines = run("fish", "-N", "-c", ask).trim().split("\n").filter(Boolean);
     const offered = lines.map((line) => line.split("\t")[0] ?? "");
-    if (typed === "start --config ") expect(offered).toContain("file.json5");
+    if (typed.endsWith("--config ") || typed === "replay ") expect(offered).toContain("file.json5");
     else expect(wordsOf(typed, offered)).toEqual(expected.toSorted());
   });
 });
 
 describe("zsh", () => {
   // The completion system runs only behind a keyboard; what it would be handed is written out.
-  const ears = `compdef() { }; _files() { }
+  const ears = `compdef() { }; _files() { print files }; compset() { }
     _describe() { print -l -- "\${(@)\${(@P)2}%%:*}" }
     compadd() { shift; print -l -- "$@" }`;
   test.skipIf(!there("zsh")).each(cases)("earshot %s", (typed, expected) => {
@@ -102,6 +108,18 @@ describe("zsh", () => {
     const offered = run("zsh", "-f", "-c", ask).trim().split("\n").filter(Boolean);
     const begun = typed.split(" ").at(-1) ?? "";
     const fitting = offered.filter((one) => one.startsWith(begun));
-    expect(wordsOf(typed, fitting)).toEqual(expected.toSorted());
+    expect(
+      wordsOf(
+        typed,
+        fitting.filter((one) => one !== "files"),
+      ),
+    ).toEqual(expected.toSorted());
+    if (typed.endsWith("--config ") || typed === "replay ") expect(offered).toEqual(["files"]);
+  });
+
+  test.skipIf(!there("zsh"))("reads --option=value", () => {
+    const words = "words=(earshot inspect --decision=ob); CURRENT=3";
+    const ask = `${ears}; source ${scriptOf("zsh")}; ${words}; _earshot`;
+    expect(run("zsh", "-f", "-c", ask).split("\n")).toContain("observe");
   });
 });
