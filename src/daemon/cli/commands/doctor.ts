@@ -16,7 +16,7 @@ import type { CheckResult } from "../../checks/live/live-checks.ts";
 import { machineResults } from "../../checks/live/machine.ts";
 import { createRegistry } from "../../config/registry.ts";
 import { storePathOf } from "../../state/state-dir.ts";
-import { callApi, type DaemonAddress, findDaemon } from "../lib/api-client.ts";
+import { callApi, type DaemonAddress, DaemonSilent, findDaemon } from "../lib/api-client.ts";
 import { collectChecks } from "../lib/check-progress.ts";
 import {
   action,
@@ -77,9 +77,13 @@ async function doctor(options: DoctorOptions): Promise<void> {
   else {
     findings.push({ check: "config", state: "ok", says: loaded.path ?? "built-in defaults" });
     for (const says of loaded.warnings) findings.push({ check: "config", state: "warning", says });
-    findings.push(await portFinding(loaded.config, stateDir));
+    const found = await findDaemon(stateDir).catch((error: unknown) =>
+      error instanceof DaemonSilent ? error : null,
+    );
+    const daemon = found instanceof DaemonSilent ? null : found;
+    if (found instanceof DaemonSilent) findings.push(wrong("daemon", found));
+    else findings.push(await portFinding(loaded.config, daemon));
     findings.push(await databaseFinding(loaded.config, stateDir));
-    const daemon = await findDaemon(stateDir).catch(() => null);
     const subject = {
       config: loaded.config,
       ...createRegistry(),
@@ -104,14 +108,13 @@ async function doctor(options: DoctorOptions): Promise<void> {
 }
 
 /** The port is free, or this state directory's daemon uses it. */
-async function portFinding(config: EarshotConfig, stateDir: string): Promise<Finding> {
+async function portFinding(config: EarshotConfig, running: DaemonAddress | null): Promise<Finding> {
   const { host } = config.server;
   // The same precedence as `earshot start`.
   const variable = process.env.PORT ?? "";
   const port = variable === "" ? config.server.port : Number(variable);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     return wrong("port", `PORT is "${variable}": expected a whole number from 0 to 65535`);
-  const running = await findDaemon(stateDir).catch(() => null);
   if (running !== null) return ok("port", `a daemon answers on ${running.base}`);
   const error = await new Promise<NodeJS.ErrnoException | null>((resolve) => {
     const probe = createServer();

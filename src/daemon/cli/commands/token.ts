@@ -2,10 +2,12 @@
  * `earshot token rotate`: writes a new token for pages and API. The daemon needs no restart: it
  * refuses the old token from its next request on, and closes what the old token opened.
  */
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
+import { EarshotError } from "../../../domain/errors.ts";
 import { checkStateDir } from "../../state/state-dir.ts";
 import { rotateToken, tokenFileOf } from "../../state/token.ts";
-import { findDaemon } from "../lib/api-client.ts";
+import { DaemonSilent, findDaemon } from "../lib/api-client.ts";
 import {
   action,
   type JsonOptions,
@@ -20,7 +22,8 @@ import { addHelp, type HelpText } from "../output/help-text.ts";
 const about =
   "The token gives access to the pages and the API. Rotate it if somebody else may have seen " +
   "it: the daemon refuses the old one at once and closes the pages opened with it.";
-const exits = "0 done; 1 the token could not be written; 2 the state directory is unsafe.";
+const exits =
+  "0 done; 1 the token could not be written; 2 the state directory is missing or unsafe.";
 const help: HelpText = { about, examples: ["earshot token rotate"], exits };
 
 export function addTokenCommand(program: Command): void {
@@ -42,13 +45,25 @@ export function addTokenCommand(program: Command): void {
 
 async function rotate(options: JsonOptions): Promise<void> {
   const stateDir = stateDirFor(options);
+  if (!existsSync(stateDir))
+    throw new EarshotError(
+      "EAR_USAGE",
+      `Cannot rotate the token: there is no state directory ${stateDir}. The first \`earshot start\` makes it, ` +
+        "with a token; or name another one with --state-dir",
+    );
   await checkStateDir(stateDir);
   const token = await rotateToken(stateDir);
-  const daemon = await findDaemon(stateDir);
-  const page = daemon === null ? null : `${daemon.base}/#token=${token}`;
+  const daemon = await findDaemon(stateDir).catch((error: unknown) => {
+    if (error instanceof DaemonSilent) return error;
+    throw error;
+  });
+  const page =
+    daemon === null || daemon instanceof DaemonSilent ? null : `${daemon.base}/#token=${token}`;
   const file = tokenFileOf(stateDir);
   if (options.json === true) return printJson({ file, page });
   print(`new token in ${file}`);
-  if (page === null) printText("no daemon is running; the next one will use it");
+  if (daemon instanceof DaemonSilent)
+    printText("the daemon does not answer; it refuses the old token as soon as it goes on");
+  else if (page === null) printText("no daemon is running; the next one will use it");
   else printText(`pages: ${page}`);
 }

@@ -15,19 +15,40 @@ export interface DaemonAddress {
   readonly token: string;
 }
 
-/** The running daemon of a state directory, or null when none answers. */
+/** A daemon is there, and says nothing: it was stopped, or hangs. */
+export class DaemonSilent extends EarshotError {
+  constructor(stateDir: string, base: string) {
+    super(
+      "EAR_USAGE",
+      `Cannot reach the daemon of ${stateDir}: ${base} does not answer within ${answerMsMax / 1_000} s. ` +
+        "It is stopped, hangs, or has too much to do. Try again, or end it and start it again",
+    );
+  }
+}
+
+/** A daemon that does not answer within this time hangs, ms; it answers this call whatever else it does. */
+const answerMsMax = 10_000;
+
+/**
+ * The running daemon of a state directory, or null when none runs.
+ * @throws DaemonSilent when one does not answer.
+ */
 export async function findDaemon(stateDir: string): Promise<DaemonAddress | null> {
   const base = await readAddress(stateDir);
   if (base === null) return null;
   const token = await readToken(stateDir);
-  const alive = await fetch(`${base}/healthz`, { signal: AbortSignal.timeout(3_000) }).then(
+  const signal = AbortSignal.timeout(answerMsMax);
+  const alive = await fetch(`${base}/healthz`, { signal }).then(
     (answer) => answer.ok,
-    () => false,
+    () => {
+      if (!signal.aborted) return false;
+      throw new DaemonSilent(stateDir, base);
+    },
   );
   return alive ? { base, token } : null;
 }
 
-/** @throws EarshotError EAR_USAGE when no daemon is running on that state directory. */
+/** @throws EarshotError EAR_USAGE when no daemon is running on that state directory, or it does not answer. */
 export async function needDaemon(stateDir: string): Promise<DaemonAddress> {
   const found = await findDaemon(stateDir);
   if (found !== null) return found;
