@@ -165,7 +165,8 @@ function isBuilt() {
     newest(join(root, "src")),
     newest(join(root, "web")),
     modified(join(root, "tsconfig.json")),
-    modified(join(root, "scripts", "bundle.mjs")),
+    modified(join(root, "scripts", "build.mjs")),
+    newest(join(root, "scripts", "build")),
     modified(join(root, "package-lock.json")),
   );
   return built >= sources;

@@ -3,27 +3,38 @@
  * an example and where more is said, and a flag that they do not know is refused before anything is run.
  */
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { createProgram } from "../../src/daemon/cli/program.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly scripts: Readonly<Record<string, string>>;
 };
-/** These are a command of another program with its own help: Biome, and `earshot start`, which has a test of its own. */
+/** These are a command of another program: Biome, and `earshot start`, whose flags are its own. */
 const ofOthers = ["format", "start"];
 const ours = Object.keys(scripts).filter((name) => !ofOthers.includes(name));
 
 /** As npm runs it, without npm. */
-async function run(name: string, flag: string) {
+const run = (name: string, flag: string) => runIn(root, name, flag);
+
+async function runIn(cwd: string, name: string, flag: string) {
   const env = {
     ...process.env,
     PATH: [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter),
   };
   const child = spawn(`${scripts[name]} ${flag}`, {
-    cwd: root,
+    cwd,
     env,
     shell: true,
     stdio: ["ignore", "pipe", "pipe"],
@@ -75,4 +86,21 @@ test("a closed pipe (`npm run prove -- --list | head -1`) ends a script without 
   // The reader is gone long before Node has started.
   const { stderr } = await run("prove", "--list | true");
   expect(stderr).toBe("");
+});
+
+test("npm start -- --help is answered before anything is installed, with every option of earshot start", async () => {
+  const checkout = mkdtempSync(join(tmpdir(), "earshot-start-"));
+  mkdirSync(join(checkout, "scripts"));
+  for (const name of ["start.mjs", "prepare.mjs"])
+    copyFileSync(join(root, "scripts", name), join(checkout, "scripts", name));
+  for (const flag of ["--help", "-h"]) {
+    const { code, stdout, stderr } = await runIn(checkout, "start", flag);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toMatch(/^Usage: npm start /u);
+    const start = (await createProgram(["start"])).commands[0];
+    const flags = start?.options.map(({ long }) => long) ?? [];
+    expect(flags).toContain("--port");
+    for (const one of flags) expect(stdout).toContain(`  ${one} `);
+  }
+  expect(readdirSync(checkout)).toEqual(["scripts"]);
 });

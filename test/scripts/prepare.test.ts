@@ -2,13 +2,14 @@
  * What the commands of a checkout share: they install and build one at a time, as two daemons that start
  * together on a fresh clone would else build into each other's files. A lock that a killed command left is taken once.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   copyFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -128,4 +129,26 @@ describe("commands of one checkout", () => {
     expect(counted()).toBe(6);
     expect(readdirSync(root).filter((name) => name.startsWith(".preparing"))).toEqual([]);
   });
+});
+
+test("dist is built again when what builds it is newer", () => {
+  const root = mkdtempSync(join(tmpdir(), "earshot-prepare-"));
+  for (const folder of ["src", "web", "dist", "scripts/build"])
+    mkdirSync(join(root, folder), { recursive: true });
+  const script = new URL("../../scripts/prepare.mjs", import.meta.url);
+  copyFileSync(script, join(root, "scripts/prepare.mjs"));
+  // Stands for the build.
+  writeFileSync(
+    join(root, "scripts/build.mjs"),
+    `import { writeFileSync } from "node:fs"; writeFileSync("dist/.built", ""); console.log("built");`,
+  );
+  writeFileSync(join(root, "scripts/build/bundle.mjs"), "");
+  const command = join(root, "scripts/command.mjs");
+  writeFileSync(command, `import { ensureBuilt } from "./prepare.mjs"; ensureBuilt();`);
+  const said = () => spawnSync(process.execPath, [command], { encoding: "utf8" }).stderr;
+  expect(said()).toContain("built");
+  expect(said()).toBe("");
+  const later = Date.now() / 1_000 + 5;
+  utimesSync(join(root, "scripts/build/bundle.mjs"), later, later);
+  expect(said()).toContain("built");
 });
