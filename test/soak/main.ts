@@ -16,7 +16,7 @@ import { picture } from "./picture.ts";
 import { type Sample, sample } from "./samples.ts";
 import { createTalk } from "./talk.ts";
 import { type Counts, startTraffic } from "./traffic.ts";
-import { shown, type Trend, trends } from "./trend.ts";
+import { shown, type Trend, trends, verdict } from "./trend.ts";
 
 const help = `Usage: npm run soak [-- --minutes N] [--rate N] [--seed N] [--json] [--picture FILE]
 
@@ -44,7 +44,6 @@ const rooms = 120;
 const busy = 12;
 const live = 15;
 const retentionMs = 20_000;
-/** The first look for what is over the retention is a minute after the start; then it is steady. */
 const warmShare = 0.4;
 const warmMsMax = 600_000;
 /** Before the end more is said for a moment, so that SIGTERM comes while much is under way. */
@@ -109,7 +108,7 @@ function line({ at, messages, answers, values }: Sample): string {
   ].join(" · ");
 }
 
-function table(all: readonly Trend[], counts: Counts): string {
+function table(all: readonly Trend[], counts: Counts, warm: number): string {
   const rows = all.map(({ name, unit, first, last, most, perMessage, problem }) =>
     [
       name.padEnd(20),
@@ -117,7 +116,7 @@ function table(all: readonly Trend[], counts: Counts): string {
       shown(last, unit).padStart(10),
       shown(most, unit).padStart(10),
       (unit === "MB" ? perMessage.toFixed(1) : "").padStart(12),
-      problem === null ? "  bounded" : `  ${problem}`,
+      `  ${verdict(problem, warm)}`,
     ].join(""),
   );
   const heads = ["first third", "last third", "most", "B/message"];
@@ -158,7 +157,7 @@ async function soak(asked: Asked): Promise<boolean> {
     const { counts } = traffic;
     if (asked.isJson)
       out(`${JSON.stringify({ seed: asked.seed, counts, trends: found, problems })}\n`);
-    else out(table(found, counts));
+    else out(table(found, counts, warm));
     for (const problem of problems) note(`soak: ${problem}\n`);
     if (problems.length === 0) rmSync(stateDir, { recursive: true, force: true });
     else

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { property } from "../support/property.ts";
 import { picture } from "./picture.ts";
 import { type Quantity, quantities, type Sample } from "./samples.ts";
-import { trends } from "./trend.ts";
+import { trends, verdict } from "./trend.ts";
 
 const mb = 1_000_000;
 const usual: Readonly<Record<Quantity, number>> = {
@@ -109,4 +109,11 @@ test("the picture has a line for each quantity and stays small", () => {
   for (const { name } of quantities) expect(svg).toContain(name);
   expect(svg.match(/class="line"/g)).toHaveLength(quantities.length);
   expect(svg.length).toBeLessThan(60_000);
+});
+
+test("a run whose samples begin before anything is over the retention calls nothing bounded", () => {
+  // 40% of one minute, and of three.
+  expect(verdict(null, 24)).toBe("too short to tell");
+  expect(verdict(null, 72)).toBe("bounded");
+  expect(verdict("grew by 9 MB", 24)).toBe("grew by 9 MB");
 });

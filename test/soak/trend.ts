@@ -106,6 +106,14 @@ export function trends(samples: readonly Sample[]): Trend[] {
   });
 }
 
+/** What is over the retention is looked for a minute after the start; before, growth and its absence say nothing, s. */
+const steadyAfter = 60;
+
+/** What a trend shows when the judged samples begin `warm` seconds after the start. */
+export function verdict(problem: string | null, warm: number): string {
+  return problem ?? (warm < steadyAfter ? "too short to tell" : "bounded");
+}
+
 /** With its unit, for people. */
 export function shown(value: number, unit: string): string {
   return unit === "MB" ? `${(value / mb).toFixed(1)} MB` : String(Math.round(value));
