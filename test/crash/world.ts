@@ -10,6 +10,8 @@ import { askBusy, type FromChild, type ToChild } from "./protocol.ts";
 import { standsInFile } from "./transcripts.ts";
 
 const rooms = 6;
+/** Lines that are said and not acknowledged: at this many the next one waits, as a platform keeps it. */
+const unackedMax = 20;
 /** On a loaded machine a turn may take seconds; where nothing moves for longer than this, it is stuck. */
 const stuckMs = 60_000;
 
@@ -80,13 +82,18 @@ export class CrashWorld {
   async traffic(ms: number): Promise<void> {
     const until = performance.now() + ms;
     this.redeliver();
-    while (performance.now() < until && this.alive) {
+    for (; performance.now() < until && this.alive; await this.#moment()) {
+      // What a busy machine has not taken yet would only make the rest longer.
+      if (this.said.length - this.acked.size >= unackedMax) continue;
       const n = this.#next++;
       const id = `m${String(n).padStart(5, "0")}`;
       this.said.push(id);
       this.#say(id);
-      await new Promise((done) => setTimeout(done, this.#random() * 10));
     }
+  }
+
+  #moment(): Promise<void> {
+    return new Promise((done) => setTimeout(done, this.#random() * 10));
   }
 
   redeliver(): void {
