@@ -70,13 +70,19 @@ function messageOf(room: Room, { message_id }: Payload, what: string): Message {
   return found;
 }
 
+/** The fields of a message in the topic that a call names. */
+function topicIn(room: Room, { message_thread_id: topic }: Payload): object {
+  if (topic === undefined) return {};
+  if (!room.topics.has(topic as number))
+    throw new Refusal(400, "Bad Request: message thread not found");
+  return { message_thread_id: topic, is_topic_message: true };
+}
+
 function sendMessage(world: TelegramWorld, payload: Payload): Message {
   const room = roomOf(world, payload);
   const text = textOf(payload);
   const entities = entitiesFor(payload, text);
-  const topic = payload.message_thread_id as number | undefined;
-  if (topic !== undefined && !room.topics.has(topic))
-    throw new Refusal(400, "Bad Request: message thread not found");
+  const topic = topicIn(room, payload);
   const reply = payload.reply_parameters as
     | { message_id: number; allow_sending_without_reply?: boolean }
     | undefined;
@@ -87,7 +93,7 @@ function sendMessage(world: TelegramWorld, payload: Payload): Message {
     text,
     ...(entities.length === 0 ? {} : { entities }),
     ...(payload.reply_markup === undefined ? {} : { reply_markup: markupOf(payload) }),
-    ...(topic === undefined ? {} : { message_thread_id: topic, is_topic_message: true }),
+    ...topic,
     ...(parent === undefined
       ? {}
       : { reply_to_message: { ...parent, reply_to_message: undefined } }),
@@ -115,6 +121,7 @@ function sendFile(world: TelegramWorld, payload: Payload, field: string): Messag
   if (String(caption ?? "").length > 1_024)
     throw new Refusal(400, "Bad Request: message caption is too long");
   return world.build(room, world.bot, {
+    ...topicIn(room, payload),
     [field]: field === "photo" ? [sent] : sent,
     ...(caption === undefined ? {} : { caption }),
   });
@@ -178,14 +185,15 @@ export const methods: Readonly<Record<string, Method>> = {
   sendPoll(world, payload) {
     const { question, options } = payload as { question: string; options: object[] };
     if (options.length < 2) throw new Refusal(400, "Bad Request: poll must have at least 2 option");
-    return world.build(roomOf(world, payload), world.bot, { poll: { question, options } });
+    const room = roomOf(world, payload);
+    return world.build(room, world.bot, { ...topicIn(room, payload), poll: { question, options } });
   },
   answerCallbackQuery: () => true,
   sendVoice: (world, payload) => sendFile(world, payload, "voice"),
   sendAudio: (world, payload) => sendFile(world, payload, "audio"),
   sendDocument: (world, payload) => sendFile(world, payload, "document"),
   sendChatAction(world, payload) {
-    roomOf(world, payload);
+    topicIn(roomOf(world, payload), payload);
     return true;
   },
   getChat: (world, payload) => roomOf(world, payload).chat,

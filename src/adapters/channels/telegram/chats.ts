@@ -29,6 +29,13 @@ export class GroupMigratedError extends EarshotError {
   }
 }
 
+/** A call was refused because bots cannot find the topic: it was deleted, or is very old. Nothing was done. */
+export class TopicGoneError extends EarshotError {
+  constructor(message: string) {
+    super("EAR_CHANNEL_REJECTED", message);
+  }
+}
+
 /** A chat, and the topic in it. */
 export interface TelegramTarget {
   readonly chat_id: number;

@@ -51,7 +51,7 @@ const pressSchema = z.object({
 });
 type Press = z.infer<typeof pressSchema>;
 
-/** Sends choices; null: Telegram has no such poll. */
+/** Sends choices; null: Telegram has no such poll, or not there. */
 export async function sendChoices(
   client: TelegramClient,
   chats: TelegramChats,
@@ -63,8 +63,14 @@ export async function sendChoices(
   if (poll === true) {
     if (text.length > pollQuestionMax) return null;
     const list = options.map((option) => ({ text: option }));
-    const sent = await client.call("sendPoll", { ...about, question: text, options: list }, call);
-    return { messageIds: [String(sent.message_id)] };
+    try {
+      const sent = await client.call("sendPoll", { ...about, question: text, options: list }, call);
+      return { messageIds: [String(sent.message_id)] };
+    } catch (error) {
+      // Some chats take no polls at all; what else is wrong is said of the text.
+      if (error instanceof EarshotError && error.code === "EAR_CHANNEL_REJECTED") return null;
+      throw error;
+    }
   }
   const question = renderMarkdown(text);
   const entities = [...question.entities] as never[];

@@ -15,6 +15,7 @@ import {
   numericId,
   type TelegramChats,
   type TelegramTarget,
+  TopicGoneError,
 } from "./chats.ts";
 import type { TelegramAccountConfig } from "./config.ts";
 import type { CallKind } from "./errors.ts";
@@ -72,7 +73,9 @@ export function createTelegramClient(
       const current = inCurrentChat(given, chats);
       try {
         return await call(current).catch((error: unknown) => {
-          const next = error instanceof GroupMigratedError ? inNewChat(given, chats, error) : null;
+          // Only what is said must arrive; nobody looks for typing elsewhere.
+          const isSaid = kind === "send" || !(error instanceof TopicGoneError);
+          const next = isSaid ? elsewhere(current, given, chats, error) : null;
           if (next === null) throw error;
           return call(next);
         });
@@ -93,6 +96,20 @@ export function createTelegramClient(
       return `${config.apiRoot}/file/bot${config.botToken}/${safe.join("/")}`;
     },
   };
+}
+
+/** The call again, where it can be made; null: nowhere. */
+function elsewhere(
+  current: object,
+  given: object,
+  chats: TelegramChats,
+  error: unknown,
+): object | null {
+  if (error instanceof GroupMigratedError) return inNewChat(given, chats, error);
+  if (!(error instanceof TopicGoneError) || !("message_thread_id" in current)) return null;
+  // A reply without it is put into the topic of its parent, if that is still there.
+  const { message_thread_id: _gone, ...rest } = current;
+  return rest;
 }
 
 function inCurrentChat(payload: object, chats: TelegramChats): object {

@@ -7,7 +7,7 @@ import type { GrammyError, HttpError } from "grammy";
 import { EarshotError } from "../../../domain/errors.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
 import { notSentCodes } from "../shared/unsent.ts";
-import { GroupMigratedError } from "./chats.ts";
+import { GroupMigratedError, TopicGoneError } from "./chats.ts";
 
 /**
  * `send`: a repeat is visible, so an unknown outcome is in doubt. `ask`: may be repeated.
@@ -67,9 +67,12 @@ function refusal(error: GrammyError, failed: string, kind: CallKind, token: stri
       );
     case 400: {
       const moved = error.parameters.migrate_to_chat_id;
-      return moved === undefined
-        ? new EarshotError("EAR_CHANNEL_REJECTED", `${failed}: it was refused (${answer})`)
-        : new GroupMigratedError(`${failed}: the group became the supergroup ${moved}`, moved);
+      if (moved !== undefined)
+        return new GroupMigratedError(`${failed}: the group became the supergroup ${moved}`, moved);
+      const refused = `${failed}: it was refused (${answer})`;
+      return /message thread not found/i.test(error.description)
+        ? new TopicGoneError(refused)
+        : new EarshotError("EAR_CHANNEL_REJECTED", refused);
     }
     default:
       return error.error_code >= 500

@@ -176,6 +176,18 @@ test("a poll is one; a picture that is none for Telegram is a document", async (
   expect(calls(rooms)).toEqual(["sendPoll", "sendPhoto", "sendDocument"]);
 });
 
+test("a poll that Telegram does not take there is a text", async () => {
+  const rooms = await open(0, [
+    send({ text: "When?", choices: { options: ["now", "later"], poll: true } }),
+    { tool: "skip_response", input: {} },
+  ]);
+  rooms.server.faults.add("sendPoll", { kind: "refuse", status: 400 });
+  rooms.say("ann", "@scout_bot go");
+  const [asked] = await rooms.answers(1);
+  expect(asked?.text).toMatch(/When\?.*now.*later/s);
+  expect(calls(rooms)).toEqual(["sendPoll", "sendMessage"]);
+});
+
 test("kill -9 while a file is being sent keeps the order, and only the file is in doubt", async () => {
   const agent = join(tempFolder(), "agent.mjs");
   const daemon = await telegramDaemon({
