@@ -11,7 +11,7 @@ import { fetchFile } from "./media.ts";
 import { inboundOf } from "./normalise.ts";
 import { createMatrixOutbound } from "./outbound.ts";
 import { MatrixRooms } from "./rooms.ts";
-import { membersSchema } from "./wire.ts";
+import { membersSchema, messageTypes } from "./wire.ts";
 
 export const matrixChannel = defineChannel<MatrixAccountConfig>({
   ...matrixFacts,
@@ -31,7 +31,7 @@ export const matrixChannel = defineChannel<MatrixAccountConfig>({
         const events = await newestOf(client, room, limit, log, signal);
         const messages = [];
         for (const event of events) {
-          if (event.type !== "m.room.message" && event.type !== "m.sticker") continue;
+          if (!messageTypes.has(event.type)) continue;
           const message = await inboundOf(event, room, receiver);
           if (message !== null) messages.push(message);
         }

@@ -11,7 +11,7 @@ import { atMost, limits } from "../../../domain/limits.ts";
 import type { Log } from "../../../domain/ports/index.ts";
 import { type MatrixClient, pathOf } from "./client.ts";
 import { MatrixRefusedError } from "./errors.ts";
-import { eventSchema, memberSchema, pageSchema, type WireEvent } from "./wire.ts";
+import { eventSchema, memberSchema, messageTypes, pageSchema, type WireEvent } from "./wire.ts";
 
 const pageMax = 100;
 const pagesMax = 50;
@@ -19,7 +19,8 @@ const pageMsMax = 30_000;
 
 /** Events that are messages, or happen to them, or say what a room is. */
 export const eventTypes = [
-  ...["m.room.message", "m.room.encrypted", "m.sticker", "m.reaction", "m.room.redaction"],
+  ...messageTypes,
+  ...["m.room.encrypted", "m.reaction", "m.room.redaction"],
   ...["m.room.member", "m.room.name", "m.room.canonical_alias", "m.room.encryption"],
   ...["m.room.create", "m.room.tombstone"],
 ] as const;

@@ -9,9 +9,17 @@
 import { limits } from "../../../domain/limits.ts";
 import type { Attachment, Inbound } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
+import { oneLine } from "../../../domain/sanitize.ts";
 import { usersLinked, verbatimIn, withoutFallback } from "./rendering.ts";
 import type { Heard, HeardReaction, MatrixRooms } from "./rooms.ts";
-import { contentSchema, type WireBody, type WireContent, type WireEvent } from "./wire.ts";
+import {
+  contentSchema,
+  messageTypes,
+  type WireBody,
+  type WireContent,
+  type WireEvent,
+  type WireWords,
+} from "./wire.ts";
 
 /** What an event is converted with. */
 export interface Receiver {
@@ -20,8 +28,6 @@ export interface Receiver {
   /** Asks for an event of a room; null: it is gone, or not for us. */
   fetch(room: string, eventId: string): Promise<WireEvent | null>;
 }
-
-const messageTypes: ReadonlySet<string> = new Set(["m.room.message", "m.sticker"]);
 
 /** Converts an event; null for one that is nothing for us. */
 export async function eventOf(
@@ -52,7 +58,7 @@ export async function inboundOf(
   const relation = content["m.relates_to"];
   const replied = relation?.["m.in_reply_to"]?.event_id;
   const root = threadOf(content);
-  const text = textOf(event, content, replied !== undefined);
+  const text = textOf(event, content, room, receiver, replied !== undefined);
   const attachments = attachmentsOf(event, content);
   if (text.trim() === "" && attachments.length === 0) return null;
   const author = authorOf(event, room, receiver, content);
@@ -115,14 +121,32 @@ function threadOf({ "m.relates_to": relation }: WireContent): string | null {
 }
 
 /** What the author says; a file's name is not that. */
-function textOf({ type }: WireEvent, content: WireBody, isReply: boolean): string {
-  const { body = "", url, filename } = content;
+function textOf(
+  { type, sender }: WireEvent,
+  content: WireBody,
+  room: string,
+  { rooms }: Receiver,
+  isReply: boolean,
+): string {
+  const { body = "", url, filename, msgtype } = content;
+  const poll = content["org.matrix.msc3381.poll.start"] ?? content["m.poll"];
+  if (poll !== undefined && type.endsWith("poll.start")) {
+    const answers = poll.answers.map(wordsOf).filter((words) => words !== "");
+    const question = `poll: ${wordsOf(poll.question)}`;
+    return `[${[question, answers.join(", ")].filter((part) => part !== "").join(" — ")}]`;
+  }
   if (url !== undefined) {
     const hasCaption = type !== "m.sticker" && filename !== undefined && filename !== body;
     return hasCaption ? body : "";
   }
-  return isReply ? withoutFallback(body) : body;
+  const said = isReply ? withoutFallback(body) : body;
+  const isAction = msgtype === "m.emote" && said.trim() !== "";
+  return isAction ? `* ${oneLine(rooms.nameOf(room, sender))} ${said}` : said;
 }
+
+/** The plain text of a question or an answer. */
+const wordsOf = (words: WireWords): string =>
+  oneLine(words["org.matrix.msc1767.text"] ?? words["m.text"]?.[0]?.body ?? "");
 
 const kinds: Readonly<Record<string, Attachment["kind"]>> = {
   "m.image": "image",
@@ -179,7 +203,8 @@ async function heardOf(room: string, id: string, receiver: Receiver): Promise<He
     room,
     authorId: event.sender,
     isSelf: event.sender === rooms.self,
-    text: content === undefined ? "" : textOf(event, content, relation !== undefined),
+    text:
+      content === undefined ? "" : textOf(event, content, room, receiver, relation !== undefined),
     thread: content === undefined ? null : threadOf(content),
   };
   rooms.remember(id, heard);
@@ -198,7 +223,7 @@ async function editOf(
   if (id === undefined || changed === undefined) return null;
   const before = await heardOf(room, id, receiver);
   if (before !== undefined && before.authorId !== event.sender) return null;
-  const text = textOf(event, changed, false);
+  const text = textOf(event, changed, room, receiver, false);
   if (before !== undefined) receiver.rooms.remember(id, { ...before, text });
   return {
     type: "edit",

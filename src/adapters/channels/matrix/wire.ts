@@ -11,6 +11,10 @@ import { momentMax } from "../../../domain/message.ts";
 
 const id = z.string().min(1).max(limits.idUnitsMax);
 const text = z.string().max(limits.textUnitsMax);
+/** More answers are read than clients show, which is 20. */
+const pollAnswersMax = 100;
+/** Forms of one text: plain, HTML. */
+const pollTextsMax = 16;
 /** Optional parts of a content that are left out where they have another form. */
 const maybe = <Schema extends z.ZodType>(schema: Schema) => schema.optional().catch(undefined);
 
@@ -42,6 +46,28 @@ export const strippedSchema = z.object({
 /** Of an event that another one refers to, as anybody may have written it: not with half a character. */
 const namedId = id.regex(/^\P{Cs}+$/u);
 
+/** Events in which somebody says something. Polls have two names until rooms know the second one (MSC3381). */
+export const messageTypes: ReadonlySet<string> = new Set([
+  ...["m.room.message", "m.sticker", "org.matrix.msc3381.poll.start", "m.poll.start"],
+]);
+
+const label = z.string().max(limits.labelUnitsMax);
+/** A question or an answer of a poll. */
+const wordsSchema = z.object({
+  "org.matrix.msc1767.text": maybe(label),
+  "m.text": maybe(
+    z.union([
+      label.transform((body) => [{ body }]),
+      z.array(z.object({ body: label })).max(pollTextsMax),
+    ]),
+  ),
+});
+const pollSchema = z.object({
+  question: wordsSchema,
+  answers: z.array(wordsSchema).max(pollAnswersMax).catch([]),
+});
+export type WireWords = z.infer<typeof wordsSchema>;
+
 const relationSchema = z.object({
   rel_type: maybe(z.string().max(255)),
   event_id: maybe(namedId),
@@ -69,10 +95,12 @@ const bodySchema = z.object({
       room: maybe(z.boolean()),
     }),
   ),
+  "org.matrix.msc3381.poll.start": maybe(pollSchema),
+  "m.poll": maybe(pollSchema),
 });
 export type WireBody = z.infer<typeof bodySchema>;
 
-/** The content of m.room.message, m.sticker and m.reaction. */
+/** The content of messages and of m.reaction. */
 export const contentSchema = bodySchema.extend({
   "m.relates_to": maybe(relationSchema),
   "m.new_content": maybe(bodySchema),

@@ -245,7 +245,59 @@ test("a notice is automatic; an action is what its author says", async () => {
   const notice = event({ msgtype: "m.notice", body: "Build #4 passed" });
   expect(message(await read(notice))).toMatchObject({ author: { isBot: true } });
   const emote = event({ msgtype: "m.emote", body: "waves" });
-  expect(message(await read(emote))).toMatchObject({ text: "waves", author: { isBot: false } });
+  expect(message(await read(emote))).toMatchObject({
+    text: "* Ann waves",
+    author: { isBot: false },
+  });
+  const renamed = event({
+    msgtype: "m.emote",
+    body: "* Ann leaves",
+    "m.new_content": { msgtype: "m.emote", body: "leaves" },
+    "m.relates_to": { rel_type: "m.replace", event_id: "$143273582443PhrSn:hs.test" },
+  });
+  expect(await read(renamed)).toMatchObject({ type: "edit", edit: { text: "* Ann leaves" } });
+  const silent = event({ msgtype: "m.emote", body: " " });
+  expect(await read(silent)).toBeNull();
+});
+
+test("a poll is its question and its answers, in the form of Element and of the specification", async () => {
+  const { read } = reader();
+  const poll = event(
+    {
+      "org.matrix.msc1767.text": "Tea?\n1. yes\n2. no",
+      "org.matrix.msc3381.poll.start": {
+        kind: "org.matrix.msc3381.poll.disclosed",
+        max_selections: 1,
+        question: { "org.matrix.msc1767.text": "Tea?", body: "Tea?", msgtype: "m.text" },
+        answers: [
+          { id: "a", "org.matrix.msc1767.text": "yes" },
+          { id: "b", "org.matrix.msc1767.text": "no\nthanks" },
+        ],
+      },
+    },
+    { type: "org.matrix.msc3381.poll.start" },
+  );
+  expect(message(await read(poll))).toMatchObject({
+    text: "[poll: Tea? — yes, no thanks]",
+    author: { id: ann },
+  });
+  const stable = event(
+    {
+      "m.text": [{ mimetype: "text/plain", body: "Soup?\n1. yes" }],
+      "m.poll": {
+        question: { "m.text": [{ body: "Soup?" }] },
+        answers: [{ "m.id": "a", "m.text": [{ body: "yes" }] }],
+      },
+    },
+    { type: "m.poll.start", event_id: "$stable" },
+  );
+  expect(message(await read(stable))).toMatchObject({ text: "[poll: Soup? — yes]" });
+  // A reply to it says what it is about.
+  const relation = { "m.in_reply_to": { event_id: "$stable" } };
+  const reply = text("I am for it", { "m.relates_to": relation });
+  expect(message(await read({ ...reply, event_id: "$reply" }))).toMatchObject({
+    replyTo: { id: "$stable", authorId: ann, text: "[poll: Soup? — yes]" },
+  });
 });
 
 test("what is shown as code or quote is marked, in the plain text", async () => {
