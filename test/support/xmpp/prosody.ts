@@ -3,6 +3,7 @@
  * with an archive (rooms.xmpp.test) and without one (plain.xmpp.test), files, STARTTLS.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -19,10 +20,13 @@ export const missingProsody = existsSync(program) ? "" : "prosody";
 export const domain = "xmpp.test";
 export const archivedRooms = `rooms.${domain}`;
 export const plainRooms = `plain.${domain}`;
+/** Rooms of a service that answers nothing, once `startSilent` has taken its place. */
+export const silentRooms = `silent.${domain}`;
 
 export interface Prosody {
   readonly port: number;
   readonly tlsPort: number;
+  readonly componentPort: number;
   stop(): Promise<void>;
 }
 
@@ -30,6 +34,7 @@ export interface Prosody {
 export async function startProsody(accounts: Readonly<Record<string, string>>): Promise<Prosody> {
   const folder = mkdtempSync(join(tmpdir(), "prosody-"));
   const [port, tlsPort, httpPort] = [await freePort(), await freePort(), await freePort()];
+  const componentPort = await freePort();
   const { cert, key } = selfSigned(domain, [domain]);
   writeFileSync(join(folder, "cert.pem"), cert);
   writeFileSync(join(folder, "key.pem"), key, { mode: 0o600 });
@@ -39,7 +44,7 @@ export async function startProsody(accounts: Readonly<Record<string, string>>): 
   for (const [name, password] of Object.entries(accounts))
     writeFileSync(join(stored, `${name}.dat`), `return { ["password"] = "${password}"; };\n`);
   const file = join(folder, "prosody.cfg.lua");
-  writeFileSync(file, configOf({ folder, port, tlsPort, httpPort }));
+  writeFileSync(file, configOf({ folder, port, tlsPort, httpPort, componentPort }));
   const child = spawn(program, ["-F", "--config", file], {
     cwd: folder,
     stdio: ["ignore", "pipe", "pipe"],
@@ -53,6 +58,7 @@ export async function startProsody(accounts: Readonly<Record<string, string>>): 
   return {
     port,
     tlsPort,
+    componentPort,
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill("SIGKILL");
@@ -61,6 +67,31 @@ export async function startProsody(accounts: Readonly<Record<string, string>>): 
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
+}
+
+const componentSecret = "component";
+
+/** Takes the place of a service (XEP-0114) that gets everything and answers nothing. */
+export async function startSilent({ componentPort }: Prosody): Promise<{ close(): void }> {
+  const socket = connect({ host: "127.0.0.1", port: componentPort });
+  const said: string[] = [];
+  const until = async (pattern: RegExp) => {
+    for (;;) {
+      const found = pattern.exec(said.join(""));
+      if (found !== null) return found;
+      await once(socket, "data");
+    }
+  };
+  socket.on("data", (data) => said.push(String(data)));
+  await once(socket, "connect");
+  socket.write(
+    `<stream:stream xmlns="jabber:component:accept" xmlns:stream="http://etherx.jabber.org/streams" to="${silentRooms}">`,
+  );
+  const [, id = ""] = await until(/<stream:stream[^>]*\sid=['"]([^'"]+)/);
+  const proof = createHash("sha1").update(id).update(componentSecret).digest("hex");
+  socket.write(`<handshake>${proof}</handshake>`);
+  await until(/<handshake\s*\/>/);
+  return { close: () => socket.destroy() };
 }
 
 async function reachable(port: number, child: ChildProcess, said: () => string): Promise<void> {
@@ -83,11 +114,13 @@ const configOf = ({
   port,
   tlsPort,
   httpPort,
+  componentPort,
 }: {
   readonly folder: string;
   readonly port: number;
   readonly tlsPort: number;
   readonly httpPort: number;
+  readonly componentPort: number;
 }) => `
 -- Otherwise it becomes another user, who cannot read the folder.
 run_as_root = true
@@ -99,6 +132,7 @@ interfaces = { "127.0.0.1" }
 c2s_ports = { ${port} }
 c2s_direct_tls_ports = { ${tlsPort} }
 s2s_ports = {}
+component_ports = { ${componentPort} }
 http_ports = { ${httpPort} }
 https_ports = {}
 http_interfaces = { "127.0.0.1" }
@@ -123,6 +157,8 @@ Component "${archivedRooms}" "muc"
   muc_log_by_default = true
   muc_log_expires_after = "never"
 Component "${plainRooms}" "muc"
+Component "${silentRooms}"
+  component_secret = "${componentSecret}"
 Component "files.${domain}" "http_file_share"
   http_host = "127.0.0.1"
   http_file_share_size_limit = 100000

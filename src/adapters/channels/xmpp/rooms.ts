@@ -104,6 +104,8 @@ export class XmppRooms {
     const isOurs = resourceOf(message.from) === room.ownNick && message.delayedAt === null;
     if (isOurs) connection.settle(message.originId ?? message.id ?? undefined, jid, element);
     const held = this.#held.get(jid);
+    // It is heard when the room has been entered.
+    if (held === undefined && !room.isJoined) return;
     if (message.hasSubject && message.body === null) {
       if (held !== undefined) held.isAfterSubject = true;
       this.#joining.get(jid)?.onSubject();
@@ -209,6 +211,13 @@ export class XmppRooms {
         ? await this.#prefetch(room, held)
         : await this.#catchUp(room, held, known, since);
       return isWhole;
+    } catch (error) {
+      if (!(error instanceof XmppLostError) || !connection.isOpen || signal.aborted) throw error;
+      // Only this room does not answer, such as one of another server. What it says now is read again.
+      room.isJoined = false;
+      held.live.length = 0;
+      this.#refused(config, "it does not answer", since);
+      return true;
     } finally {
       this.#held.delete(room.jid);
       if (connection.isOpen) this.#release(held);

@@ -6,7 +6,13 @@ import type { ChannelDefinition } from "../../../../src/domain/ports/index.ts";
 import { openChannel } from "../../../../src/testing/open-channel.ts";
 import { enter, never, routeTo, self, until } from "../../../support/xmpp/bot.ts";
 import { XmppPerson } from "../../../support/xmpp/person.ts";
-import { archivedRooms, missingProsody, type Prosody } from "../../../support/xmpp/prosody.ts";
+import {
+  archivedRooms,
+  missingProsody,
+  type Prosody,
+  silentRooms,
+  startSilent,
+} from "../../../support/xmpp/prosody.ts";
 import {
   accounts,
   botPassword,
@@ -174,6 +180,34 @@ describe.skipIf(missingProsody !== "")(
       expect(keyed.states.at(-1)?.detail).toBeUndefined();
       for (const room of [banned, locked]) await ann.leave(room);
     });
+
+    test("a room that does not answer: the state says it, the rest goes on, and it is tried again", async () => {
+      const { ann } = people;
+      const silent = await startSilent(server);
+      onTestFinished(() => silent.close());
+      const bot = await enter(server, people, { live: false });
+      await bot.channel.stop();
+      const far = `hall@${silentRooms}`;
+      const channel = openChannel(xmppChannel as ChannelDefinition, {
+        ...bot.config,
+        rooms: [far, bot.room],
+      });
+      onTestFinished(() => channel.stop());
+      await channel.live();
+      expect(channel.states.at(-1)?.detail).toBe(`not in ${far} (it does not answer)`);
+      // Now the server says that nobody is there; before, nothing was said at all.
+      silent.close();
+      const id = await ann.say(bot.room, "still here, as ever");
+      await channel.message(id);
+      const send = { route: routeTo(far), id: "t:far", text: "hello?", signal: never };
+      await expect(channel.outbound.sendText(send)).rejects.toMatchObject({
+        code: "EAR_CHANNEL_UNAVAILABLE",
+      });
+      await expect
+        .poll(() => channel.states.at(-1)?.detail, { timeout: 60_000 })
+        .toMatch(/ \((?:service-unavailable|remote-server-)/);
+      expect(channel.states.map(({ state }) => state)).not.toContain("backing-off");
+    }, 120_000);
 
     test("a room that has lost us without a word is entered again", async () => {
       const { ann } = people;
