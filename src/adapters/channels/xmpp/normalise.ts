@@ -150,14 +150,18 @@ function saidOf(
 ): ChannelEvent | null {
   const { chats } = receiver;
   const { chat, author } = place;
-  const text = textOf(message);
+  const text = textOf(message, author.name);
   const attachments = attachmentsOf(message);
   if (text.trim() === "" && attachments.length === 0) return null;
   const ids = idsOf(message, place, receiver, arrival);
   // What comes live has no time of the platform's.
   const sentAt = message.delayedAt;
   if (message.replaces !== null) {
-    const before = chats.byWireId(chat.id, author.id, message.replaces);
+    const before =
+      chats.byWireId(chat.id, author.id, message.replaces) ??
+      chats.heard(chat.id, message.replaces);
+    // Rooms pass on what anybody writes.
+    if (before !== undefined && before.authorId !== author.id) return null;
     const id = before?.id ?? message.replaces;
     const edit = { ...whereOf(place, receiver), id, text, author, editId: ids.id };
     return { type: "edit", edit: sentAt === null ? edit : { ...edit, editedAt: sentAt } };
@@ -185,14 +189,19 @@ function saidOf(
 }
 
 /** What the author says, without quotes for clients that cannot show replies. */
-function textOf({ body, urls, reply, fallbacks, isEncrypted }: XmppMessage): string {
+function textOf(
+  { body, urls, reply, fallbacks, isEncrypted }: XmppMessage,
+  author: string,
+): string {
   if (isEncrypted) return "[an encrypted message, which this account cannot read]";
   if (body === null) return "";
   const quotes = reply === null ? [] : fallbacks.filter((one) => one.for === spaces.reply);
   const parts = quotes.map(({ range }) => range).filter((range) => range !== null);
   const text = withoutParts(body, parts);
   // A client without XEP-0066 shows the address of the file as the text.
-  return urls.includes(text.trim()) ? "" : text;
+  if (urls.includes(text.trim())) return "";
+  // XEP-0245: what its author does.
+  return text.startsWith("/me ") ? `* ${author} ${text.slice("/me ".length)}` : text;
 }
 
 const kinds: readonly (readonly [RegExp, Attachment["kind"]])[] = [

@@ -34,24 +34,6 @@ describe.skipIf(missingProsody !== "")(`messages (apt-get install ${missingProso
   });
   afterAll(() => people.close());
 
-  test("a correction is the author's own; of another's message it is none", async () => {
-    const { ann, bob } = people;
-    const bot = await enter(server, people);
-    const first = await ann.inRoom(bot.room, body("helo"));
-    await bob.say(bot.room, "bob was here", replace(first.attrs.id ?? ""));
-    await ann.say(bot.room, "hello", replace(first.attrs.id ?? ""));
-    await ann.say(bot.room, "hello!", replace(first.attrs.id ?? ""));
-    await until(() => ofType(bot, "edit")[2], "the edits");
-    const original = await bot.said("helo");
-    const edits = ofType(bot, "edit").map(({ edit }) => edit);
-    expect(edits.filter(({ id }) => id === original.id).map(({ text }) => text)).toEqual([
-      "hello",
-      "hello!",
-    ]);
-    expect(edits.find(({ text }) => text === "bob was here")?.id).not.toBe(original.id);
-    expect(bot.heard()).toEqual(["helo"]);
-  });
-
   test("an encrypted message is a line that says so, in place of its body for other clients", async () => {
     const { ann } = people;
     const bot = await enter(server, people);
