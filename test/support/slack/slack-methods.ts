@@ -214,7 +214,13 @@ export const methods: Readonly<Record<string, Method>> = {
     members: [...roomOf(args, caller).members],
     response_metadata: { next_cursor: "" },
   }),
-  "conversations.info": (args, caller) => ({ channel: conversationOf(roomOf(args, caller)) }),
+  "conversations.info": (args, caller) => {
+    const room = roomOf(args, caller);
+    const isIn = room.members.has(caller.workspace.bot.id);
+    if (!isIn && room.type !== "channel") throw new SlackFailure("channel_not_found");
+    const isSaid = room.type === "channel" || room.type === "group";
+    return { channel: { ...conversationOf(room), ...(isSaid && { is_member: isIn }) } };
+  },
   "users.conversations": (args, { workspace }) => {
     const types = named(args.types || "public_channel").split(",");
     const rooms = [...workspace.rooms.values()].filter(

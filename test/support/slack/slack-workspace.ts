@@ -245,7 +245,7 @@ export class SlackWorkspace {
   }
 
   /** An event in its wrapping (https://docs.slack.dev/apis/events-api/#callback-field). */
-  event(event: Readonly<Record<string, unknown>>): void {
+  event(event: Readonly<Record<string, unknown>>, authorised = this.bot): void {
     const at = this.ts();
     this.onSent({
       type: "events_api",
@@ -263,8 +263,8 @@ export class SlackWorkspace {
           {
             enterprise_id: null,
             team_id: teamId,
-            user_id: this.bot.id,
-            is_bot: true,
+            user_id: authorised.id,
+            is_bot: authorised.id === this.bot.id,
             is_enterprise_install: false,
           },
         ],

@@ -12,6 +12,7 @@ import { atMost, limits } from "../../../domain/limits.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
 import type { SlackClient } from "./client.ts";
 import type { SlackAccountConfig } from "./config.ts";
+import { isRefusal } from "./refusals.ts";
 import { conversationInfoSchema, tsPattern, userInfoSchema } from "./wire.ts";
 
 /** The bot, from `auth.test`. */
@@ -45,6 +46,7 @@ export class SlackDirectory {
   readonly #log: ChannelContext<SlackAccountConfig>["log"];
   readonly #people = new LRUCache<string, Promise<Person | null>>(atMost(limits.slackNamesMax));
   readonly #chats = new LRUCache<string, Promise<string | null>>(atMost(limits.slackNamesMax));
+  readonly #isIn = new LRUCache<string, boolean>(atMost(limits.slackNamesMax));
   readonly #peopleNow = new LRUCache<string, Person>(atMost(limits.slackNamesMax));
   readonly #titles = new LRUCache<string, string>(atMost(limits.slackNamesMax));
   /** `chat ts` of messages in threads to the thread. */
@@ -108,6 +110,29 @@ export class SlackDirectory {
       });
     this.#chats.set(id, asked, { ttl: namesMsMax });
     return asked;
+  }
+
+  /**
+   * Whether the bot is in a conversation: Slack shows it no private one that it is not in.
+   * @throws EarshotError when Slack does not answer
+   */
+  async isIn(id: string, signal: AbortSignal): Promise<boolean> {
+    const known = this.#isIn.get(id);
+    if (known !== undefined) return known;
+    const options = { kind: "ask", signal, msMax: askMsMax } as const;
+    const args = { channel: id };
+    const isIn = await this.#client
+      .call("conversations.info", args, options, conversationInfoSchema)
+      .then(({ channel: { is_member, is_im, is_mpim, is_private } }) => {
+        const isHidden = is_im === true || is_mpim === true || is_private === true;
+        return is_member ?? isHidden;
+      })
+      .catch((error: unknown) => {
+        if (isRefusal(error, "channel_not_found", "missing_scope")) return false;
+        throw error;
+      });
+    this.#isIn.set(id, isIn, { ttl: unknownMsMax });
+    return isIn;
   }
 
   /** Each method once: a missing scope fails every time. */

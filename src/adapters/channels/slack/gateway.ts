@@ -264,9 +264,17 @@ export class SlackGateway {
       this.#unreadable(`payload.${callback.error.issues[0]?.path.join(".")}`);
       return null;
     }
-    if (!isForUs(callback.data, receiver.self)) return null;
+    const shown = shownTo(callback.data, receiver.self);
+    if (shown === "others") return null;
     const { event } = callback.data;
-    return { chat: chatIn(event), read: () => this.#readable(() => this.#read(event, receiver)) };
+    const chat = chatIn(event);
+    const read = () => this.#readable(() => this.#read(event, receiver));
+    if (shown === "us") return { chat, read };
+    return {
+      chat,
+      read: async () =>
+        chat !== null && (await this.#directory.isIn(chat, this.#signal)) ? await read() : [],
+    };
   }
 
   async #read(event: Fields, receiver: Receiver): Promise<readonly ChannelEvent[]> {
@@ -337,12 +345,17 @@ function posted(signal: AbortSignal): SlackSocket {
   return { closed, close };
 }
 
-/** An app that is installed in several workspaces gets the events of all of them. */
-function isForUs({ authorizations }: EventCallback, self: SlackSelf): boolean {
-  if (authorizations == null || authorizations.length === 0) return true;
-  return authorizations.some(
+/**
+ * An app that is installed in several workspaces gets the events of all of them. An event names one of those
+ * who may see it, and no particular one: where that is a person of our workspace, it may be the bot as well.
+ */
+function shownTo({ authorizations }: EventCallback, self: SlackSelf): "us" | "others" | "unknown" {
+  if (authorizations == null || authorizations.length === 0) return "us";
+  const isUs = authorizations.some(
     ({ team_id, user_id }) => user_id === self.id || (user_id == null && team_id === self.teamId),
   );
+  if (isUs) return "us";
+  return authorizations.some(({ team_id }) => team_id === self.teamId) ? "unknown" : "others";
 }
 
 /** The conversation of a delivery, wherever its kind has it. */

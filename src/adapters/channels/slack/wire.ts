@@ -184,7 +184,16 @@ export const historySchema = z.object({
   response_metadata: nextPage,
 });
 export const membersSchema = z.object({ members: z.array(id), response_metadata: nextPage });
-const conversationSchema = z.object({ id, name: label.nullish(), is_im: z.boolean().nullish() });
+const flag = z.boolean().nullish();
+const conversationSchema = z.object({
+  id,
+  name: label.nullish(),
+  is_im: flag,
+  is_mpim: flag,
+  is_private: flag,
+  /** Only said of channels. */
+  is_member: flag,
+});
 export const conversationsSchema = z.object({
   channels: readable(conversationSchema),
   response_metadata: nextPage,

@@ -394,4 +394,28 @@ describe("changes", () => {
     await channel.message(rig.workspace.say(rig.kitchen, rig.ann, "for you").ts);
     expect(channel.messages()).toHaveLength(1);
   });
+
+  test("an event that names a person who may see it counts where the bot is, too", async () => {
+    const rig = await slackRig();
+    const { workspace, kitchen, ann, bob } = rig;
+    const channel = rig.open();
+    await channel.live();
+    const rooms = [
+      workspace.room("im", "", [ann, bob], false),
+      workspace.room("group", "secrets", [ann, bob], false),
+      workspace.room("channel", "lobby", [ann, bob], false),
+      kitchen,
+      rig.direct,
+    ];
+    for (const room of rooms) {
+      const said = workspace.store(room, ann, `in ${room.type} ${room.name}`);
+      // The app may read what Bob may read, and Slack names one of both.
+      workspace.event(workspace.eventOf(room, said), bob);
+    }
+    const last = workspace.say(kitchen, ann, "the last one");
+    await channel.message(last.ts);
+    await expect.poll(() => rig.server.acknowledged.length).toBe(rooms.length + 1);
+    const heard = channel.messages().map(({ text }) => text);
+    expect(heard.toSorted()).toEqual(["in channel kitchen", "in im ", "the last one"]);
+  });
 });
