@@ -124,7 +124,7 @@ function writeFor(effect: Effect, step: HostStep, context: PlanContext): StoreWr
 const fresh = { state: "pending", attempts: 0, doubts: 0, messageIds: null, error: null } as const;
 
 function textRow(block: Block, { conv, key, at }: HostStep, settings: ConversationSettings) {
-  const { turnId, index, draft, edits, aside } = block;
+  const { turnId, index, draft, edits, stopped, aside } = block;
   const pauseMs = pauseBefore(block, settings);
   const body: TextBody = {
     route: block.route,
@@ -135,6 +135,7 @@ function textRow(block: Block, { conv, key, at }: HostStep, settings: Conversati
     ...(pauseMs === undefined ? {} : { pauseMs }),
     ...(draft === undefined ? {} : { draft }),
     ...(edits === undefined ? {} : { edits: `${turnId}:${edits}` }),
+    ...(stopped === undefined ? {} : { stopped }),
     ...(aside === undefined ? {} : { aside }),
     ...extrasOf(block),
   };

@@ -20,6 +20,7 @@ import {
   deliveryOf,
   deliveryWith,
   isDraft,
+  isOnlyEdit,
   isText,
   openAttempt,
   sendLine,
@@ -32,6 +33,7 @@ import { type CallOutcome, trySend } from "./send-attempt.ts";
 import { asAsked, askHooks } from "./send-hooks.ts";
 import { createSendQueues, type QueuedDelivery } from "./send-queues.ts";
 import { createSentTexts } from "./sent-texts.ts";
+import { keepCompleting } from "./stopped-turns.ts";
 import { createDrafts } from "./streamed-drafts.ts";
 import { givenUp, type Outbox, type OutboxPorts } from "./types.ts";
 
@@ -46,7 +48,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
   const sent = createSentTexts();
   const reactions = createWaitingReactions();
   const alone = createRowOrders();
-  /** Drafts whose whole text waits to be sent. */
+  /** Drafts that wait, as do their whole texts. */
   const completed = new Set<string>();
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
@@ -89,7 +91,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const { body } = item.delivery;
     queued.delete(row.id);
     reactions.ended(item);
-    if ("edits" in body && body.edits !== undefined) completed.delete(body.edits);
+    completed.delete(row.id);
     if ("draft" in body && row.state !== "sent") void drafts.seal(row.id);
     if (item.expiry !== null) clock.clearTimer(item.expiry);
     return finish(item.delivery, row);
@@ -157,7 +159,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
 
   /**
    * The platform's id of the message that an edit replaces. Without one, an answer is sent as a new
-   * message and a side message is dropped.
+   * message; that of a stopped turn and a side message are dropped.
    */
   async function targetOf(item: QueuedDelivery, outbound: ChannelOutbound) {
     const { row, body } = item.delivery;
@@ -167,7 +169,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const ids = JSON.parse(draft?.messageIds ?? "[]") as string[];
     if (draft?.state === "sent" && ids[0] !== undefined && outbound.editText !== undefined)
       return ids[0];
-    if (body.aside !== undefined) await giveUp(item, "its message never came to be");
+    if (isOnlyEdit(body)) await giveUp(item, "its message never came to be");
     else item.delivery = deliveryOf(asMessage(row));
     return null;
   }
@@ -177,7 +179,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const row = changed(item.delivery.row, "withhold") as OutboxRow;
     put(item, row);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row }]);
-    queues.park(item);
+    // It may be used again by now: nobody says so twice.
+    queues.release(item, row.dueAt);
   }
 
   async function settleText(item: QueuedDelivery, outcome: CallOutcome): Promise<void> {
@@ -196,7 +199,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     });
     if (outcome.kind === "defer") return defer(item, outcome);
     // The message was deleted meanwhile: its final text is sent as a new one.
-    if (outcome.kind === "refuse" && row.kind === "edit" && body.aside === undefined) {
+    if (outcome.kind === "refuse" && row.kind === "edit" && !isOnlyEdit(body)) {
       put(item, asMessage(row));
       const { error } = outcome;
       return defer(item, { kind: "defer", afterMs: 1, wholeAccount: false, error });
@@ -264,8 +267,8 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const item: QueuedDelivery = { delivery, expiry: null, queue: null };
     queued.set(row.id, item);
     reactions.added(item, !counted);
-    if ("edits" in delivery.body && delivery.body.edits !== undefined)
-      completed.add(delivery.body.edits);
+    const { edits = "" } = delivery.body as Partial<TextBody>;
+    if (queued.has(edits)) completed.add(edits);
     if ("draft" in delivery.body) drafts.open(row.id);
     item.expiry = clock.setTimer(delivery.body.expiresAt, () => {
       item.expiry = null;
@@ -337,7 +340,9 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     wake: queues.wake,
     discard(turnId, why) {
       drafts.forget(turnId);
-      giveUpAll(why, ({ row }) => row.turnId === turnId);
+      const kept = keepCompleting(queued, turnId).map((row) => ({ kind: "outbox", row }) as const);
+      if (kept.length > 0) journal.keep(kept).catch(stopped(turnId));
+      giveUpAll(why, ({ row, body }) => row.turnId === turnId && !("stopped" in body));
     },
     draft: drafts.update,
     endTurn(turnId, broken) {

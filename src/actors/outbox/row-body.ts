@@ -24,6 +24,8 @@ export interface TextBody {
   readonly draft?: true;
   /** Kind `edit`: the row whose message gets this text. */
   readonly edits?: string;
+  /** Of an edit: its turn was stopped. Without that message it is not sent at all. */
+  readonly stopped?: true;
   /** A side message: no part of the answer. */
   readonly aside?: "reasoning" | "status";
   /** Plugins were asked about it. */
@@ -95,6 +97,16 @@ export function isText(delivery: Delivery): delivery is Delivery & { body: TextB
   const { kind } = delivery.row;
   return kind === "reply" || kind === "notice" || kind === "edit";
 }
+
+/** The row of an edit, changed to be sent only as one. */
+export function onlyAsEdit(row: OutboxRow): OutboxRow {
+  const body = { ...(JSON.parse(row.body) as TextBody), stopped: true };
+  return { ...row, body: JSON.stringify(body) };
+}
+
+/** Whether an edit is not sent without its message. */
+export const isOnlyEdit = ({ aside, stopped }: TextBody): boolean =>
+  aside !== undefined || stopped === true;
 
 /** The row of an edit, changed to be sent as a new message. */
 export function asMessage(row: OutboxRow): OutboxRow {

@@ -78,11 +78,12 @@ export function sayText({ effects }: Step, { at, id, route, parts, replyTo }: Te
 }
 
 /**
- * What a room has seen growing is complete with what was said until the abort: nobody can unsee it,
- * so the session has to know it.
+ * What a room has seen growing, or may be about to see, is complete with what was said until the
+ * abort: nobody can unsee it, so the session has to know it.
  */
-function completesShown({ shown }: Run, { edits, aside }: AgentText): boolean {
-  return edits !== undefined && aside === undefined && edits === shown;
+function completesShown({ shown, open }: Run, { edits, aside }: AgentText): boolean {
+  if (edits === undefined || aside !== undefined) return false;
+  return edits === shown || open.some(({ index, draft }) => index === edits && draft === true);
 }
 
 function blockOf(
@@ -119,6 +120,7 @@ function blockOf(
     kind: "reply",
     ...(draft === undefined ? {} : { draft }),
     ...(edits === undefined ? {} : { edits }),
+    ...(run.abortedBy === null ? {} : { stopped: true }),
     ...(aside === undefined ? {} : { aside }),
     ...(target.kind === "unknown" ? { unknownTarget: target.id } : {}),
     ...extrasOf(event),

@@ -123,6 +123,8 @@ export interface Block {
   readonly draft?: true;
   /** Replaces the text of this turn's block of that index, or is sent if that one never was. */
   readonly edits?: number;
+  /** Its turn was stopped: without that block it is not sent at all. */
+  readonly stopped?: true;
   /** Beside the answer. */
   readonly aside?: "reasoning" | "status";
   /** The message that the agent wanted it to answer and that was not heard here lately. */

@@ -304,3 +304,18 @@ test("a delivery's states allow no way from sent back, and no send without a com
     doubts: 0,
   });
 });
+
+test("what another node was to send is sent here when the connection is back before that is stored", async () => {
+  const world: World = await new World({
+    onPoint: (point) => {
+      if (point !== "after-send" || world.ready) return;
+      world.ready = true;
+      world.runtime.connectionChanged("telegram", "default");
+    },
+  }).start();
+  world.fates.push("elsewhere");
+  await world.say("hello", { direct: true });
+  await world.pass(60_000);
+  expect(world.sent.map(({ text }) => text)).toEqual(["ok"]);
+  expect(statuses(world)).toEqual(["sent"]);
+});

@@ -34,7 +34,7 @@ import type { StreamLine } from "../../../src/domain/stream.ts";
 import { createTestStore, type TestStore } from "./test-store.ts";
 
 /** What the platform does with the next calls, in order; then it takes everything. */
-export type Fate = "ok" | "429" | "fail" | "refuse" | "hang" | "odd" | "elsewhere";
+export type Fate = "ok" | "slow" | "429" | "fail" | "refuse" | "hang" | "odd" | "elsewhere";
 
 export interface Sent {
   readonly id: string;
@@ -230,6 +230,10 @@ export class World {
       switch (fates.shift() ?? "ok") {
         case "ok":
           return;
+        case "slow":
+          return new Promise((resolve) => {
+            this.clock.setTimer(this.clock.now() + 3_000, resolve);
+          });
         case "429":
           throw new EarshotError("EAR_CHANNEL_RATE", "too many", { retryAfterMs: 2_000 });
         case "fail":
