@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { EarshotError } from "../../domain/errors.ts";
 import type { AgentDriver, AgentPort, Clock, Log } from "../../domain/ports/index.ts";
+import { pauseFor } from "../../domain/ports/pause.ts";
 import type { AgentSpec } from "../protocol/host-protocol.ts";
 
 interface OpenAgent {
@@ -101,20 +102,7 @@ export class TurnAgents {
 }
 
 /** Resolves after `ms` on the clock; rejects with the signal's reason if that comes first. */
-export function sleepOn(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason);
-      return;
-    }
-    const timer = clock.setTimer(clock.now() + ms, () => {
-      signal.removeEventListener("abort", give);
-      resolve();
-    });
-    const give = () => {
-      clock.clearTimer(timer);
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", give, { once: true });
-  });
+export async function sleepOn(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  await pauseFor(clock, ms, signal);
+  signal.throwIfAborted();
 }

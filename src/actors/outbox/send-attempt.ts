@@ -5,7 +5,7 @@
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { ChannelOutbound, Clock, SendReceipt, SendRequest } from "../../domain/ports/index.ts";
-import { late, within } from "../../domain/ports/within.ts";
+import { late, withEither, within } from "../../domain/ports/within.ts";
 import { type Delivery, isText, type TextBody } from "./row-body.ts";
 
 export type SendOutcome =
@@ -78,31 +78,13 @@ export async function tryCall(
     clock,
     limits.sendMsMax,
     (signal) =>
-      stoppable(signal, stop, call).then(
+      withEither([stop, signal], call).then(
         (messageIds): SendOutcome => ({ kind: "confirm", messageIds }),
         outcomeOf,
       ),
     () => new EarshotError("EAR_SEND_IN_DOUBT", `Cannot confirm the send: ${tooSlow}`),
   );
   return outcome === late ? { kind: "doubt", error: tooSlow, stated: false } : outcome;
-}
-
-/** Runs `call` with a signal that aborts with either of two. */
-async function stoppable<Result>(
-  signal: AbortSignal,
-  stop: AbortSignal,
-  call: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const both = new AbortController();
-  const abort = () => both.abort(stop.aborted ? stop.reason : signal.reason);
-  for (const source of [signal, stop]) source.addEventListener("abort", abort);
-  if (stop.aborted) abort();
-  try {
-    return await call(both.signal);
-  } finally {
-    // `stop` outlives every call.
-    for (const source of [signal, stop]) source.removeEventListener("abort", abort);
-  }
 }
 
 async function perform(

@@ -14,6 +14,7 @@ import type {
   StoreWrite,
   TranscriptEntry,
 } from "../../domain/ports/index.ts";
+import { unlessAborted } from "../../domain/ports/within.ts";
 import { cut } from "../../domain/sanitize.ts";
 import { noUsage, type TranscriptLine } from "../../domain/session.ts";
 import type { SessionCompacted } from "../../machines/events/events.ts";
@@ -167,13 +168,9 @@ export function createCompaction(ports: CompactionPorts): Compaction {
     const work = busy.get(conv);
     if (work === undefined) return;
     waiting += 1;
-    await new Promise<void>((resolve) => {
-      signal.addEventListener("abort", () => resolve(), { once: true });
-      if (signal.aborted) resolve();
-      void work.then(resolve);
+    await unlessAborted(work, signal).finally(() => {
+      waiting -= 1;
     });
-    waiting -= 1;
-    signal.throwIfAborted();
   }
 
   async function remember(what: Remembering, signal: AbortSignal) {

@@ -19,6 +19,7 @@ import type {
   MediaService,
   TimerHandle,
 } from "../../domain/ports/index.ts";
+import { unlessAborted, within } from "../../domain/ports/within.ts";
 import type { PromptAttachment, PromptLink } from "../../machines/prompt/envelope.ts";
 import { type FoundMessage, linksIn, type MediaRef, refsOf } from "./attachment-names.ts";
 import { createMediaJobs, type MediaJobs, type Outcome } from "./media-jobs.ts";
@@ -258,25 +259,11 @@ class MediaBudget implements Media {
     return [...files, ...pages];
   }
 
-  /** Waits for `work`, at most `ms` and not after the signal. */
+  /** Waits for `work`, at most `ms` and not after the signal, which the caller looks at. */
   async #waitFor(work: Promise<unknown>, ms: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#ports;
     this.#waiting += 1;
-    await new Promise<void>((resolve) => {
-      let open = true;
-      const go = () => {
-        if (!open) return;
-        open = false;
-        this.#waiting -= 1;
-        clock.clearTimer(timer);
-        signal.removeEventListener("abort", go);
-        resolve();
-      };
-      const timer = clock.setTimer(clock.now() + ms, go);
-      signal.addEventListener("abort", go, { once: true });
-      if (signal.aborted) go();
-      void work.then(go, go);
-    });
+    await within(this.#ports.clock, ms, Promise.allSettled([unlessAborted(work, signal)]));
+    this.#waiting -= 1;
   }
 }
 

@@ -9,6 +9,7 @@ import type { ImageConverter, MediaSettings } from "../../domain/config/conversa
 import { EarshotError } from "../../domain/errors.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Log, MediaItem, MediaReading, MediaService } from "../../domain/ports/index.ts";
+import { unlessAborted } from "../../domain/ports/within.ts";
 import { cut, oneLine, plainText } from "../../domain/sanitize.ts";
 import { deadline } from "../http/deadline.ts";
 import { createHttpClient, type HttpClient } from "../http/http-client.ts";
@@ -184,7 +185,7 @@ class LocalMediaService implements MediaService {
     try {
       const source = await this.#open(item, settings, limit.signal);
       if (source === null) return { why: `${item.channel} cannot fetch files` };
-      const bytes = unlessAborted(source, limit.signal);
+      const bytes = bytesUnlessAborted(source, limit.signal);
       return { file: await this.#cache.put(item.id, bytes, { bytesMax, totalMax }) };
     } catch (error) {
       signal.throwIfAborted();
@@ -202,9 +203,9 @@ class LocalMediaService implements MediaService {
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array> | null> {
     const { download } = this.#options;
-    const downloaded = await unlessAbortedBy(
-      signal,
+    const downloaded = await unlessAborted(
       download(channel, account, attachment.id, signal),
+      signal,
     );
     if (downloaded !== null || attachment.url === undefined) return downloaded;
     const answer = await this.#http.stream(attachment.url, { signal, msMax, bytesMax });
@@ -334,25 +335,15 @@ function reasonOf(error: unknown): string {
   return code ?? (error instanceof Error ? error.name : "it failed");
 }
 
-/** Waits for `work` or for the signal to abort. */
-function unlessAbortedBy<Answer>(signal: AbortSignal, work: Promise<Answer>): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const give = () => reject(signal.reason);
-    if (signal.aborted) give();
-    signal.addEventListener("abort", give, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", give));
-  });
-}
-
 /** The bytes of a source that may ignore the signal itself. */
-async function* unlessAborted(
+async function* bytesUnlessAborted(
   source: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const reader = source[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const part = await unlessAbortedBy(signal, reader.next());
+      const part = await unlessAborted(reader.next(), signal);
       if (part.done === true) return;
       yield part.value;
     }

@@ -2,6 +2,7 @@
  * One turn of an agent that is not configured yet, outside every room: nothing is stored or posted,
  * and it has no tools.
  */
+import { sleepOn } from "../../actors/agent-run/agent-pool.ts";
 import type { AgentDriver, AgentEvent, AgentTurn, Clock } from "../../domain/ports/index.ts";
 
 export interface TriedAgent {
@@ -20,20 +21,12 @@ export async function* tryAgent(
   clock: Clock,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent> {
-  const sleep = (ms: number, stop: AbortSignal) =>
-    new Promise<void>((resolve, reject) => {
-      const timer = clock.setLimit(ms, resolve);
-      stop.addEventListener("abort", () => {
-        clock.clearTimer(timer);
-        reject(stop.reason);
-      });
-    });
   const agent = await driver.open({
     agentId: "setup",
     agentName: name,
     config,
     now: () => clock.now(),
-    sleep,
+    sleep: (ms, stop) => sleepOn(clock, ms, stop),
   });
   try {
     const system = `You are ${name}.${purpose === "" ? "" : ` Your purpose: ${purpose}`}`;

@@ -10,6 +10,7 @@ import { type EarshotConfig, resolveMedia } from "../../domain/config/index.ts";
 import { parseSessionKey } from "../../domain/key.ts";
 import type { Route } from "../../domain/message.ts";
 import type { Clock, Log, MediaService } from "../../domain/ports/index.ts";
+import { late, withEither, within } from "../../domain/ports/within.ts";
 import type { SendLine, StreamLine } from "../../domain/stream.ts";
 import { tagged } from "../events/event-kinds.ts";
 
@@ -80,20 +81,14 @@ async function say(ports: SpeechPorts, line: SendLine, stopping: AbortSignal): P
   const { clock, media, directory } = ports;
   stopping.throwIfAborted();
   if ((await ports.session(line.key))?.settings.tts === "off") return;
-  const stop = new AbortController();
-  const late = clock.setLimit(sayMsMax, () => stop.abort(new Error("too late")));
-  const give = () => stop.abort(stopping.reason);
-  stopping.addEventListener("abort", give, { once: true });
-  try {
-    const file = await media.speak(line.text, settingsOf(ports, line), stop.signal);
+  const make = async (signal: AbortSignal) => {
+    const file = await media.speak(line.text, settingsOf(ports, line), signal);
     const outbound = directory.outbound(line.channel, line.account);
     if (file === null || outbound?.sendMedia === undefined) return;
-    const { signal } = stop;
     await outbound.sendMedia({ ...file, route: routeOf(line), id: `${line.id}:speech`, signal });
-  } finally {
-    clock.clearTimer(late);
-    stopping.removeEventListener("abort", give);
-  }
+  };
+  const made = await within(clock, sayMsMax, (limit) => withEither([stopping, limit], make));
+  if (made === late) throw new Error("too late");
 }
 
 /** The route of the text. */

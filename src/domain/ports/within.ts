@@ -1,7 +1,7 @@
 /**
- * Work with a time limit
- * ======================
- * Waiting for others (a platform, a plugin, a program, a host) has an end.
+ * Work with an end
+ * ================
+ * Waiting for others (a platform, a plugin, a program, a host) has an end: a time, or a signal.
  * Time is that of the clock that is given, so a simulation's limits are kept in its own time. A
  * time in which this process stood still does not count.
  */
@@ -37,4 +37,33 @@ export function within<Result>(
       (error: unknown) => settle(() => reject(error)),
     );
   });
+}
+
+/**
+ * The result of the work, or the signal's reason as an error if that comes first. What the work says
+ * afterwards is ignored. Signals may outlive all work: nothing stays on this one.
+ */
+export function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const give = () => reject(signal.reason);
+    signal.addEventListener("abort", give, { once: true });
+    if (signal.aborted) give();
+    void work.then(resolve, reject).finally(() => signal.removeEventListener("abort", give));
+  });
+}
+
+/** Work with a signal that aborts with either of two, on which nothing stays. */
+export async function withEither<Result>(
+  signals: readonly [AbortSignal, AbortSignal],
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const either = new AbortController();
+  const abort = () => either.abort(signals.find(({ aborted }) => aborted)?.reason);
+  for (const signal of signals) signal.addEventListener("abort", abort);
+  if (signals.some(({ aborted }) => aborted)) abort();
+  try {
+    return await work(either.signal);
+  } finally {
+    for (const signal of signals) signal.removeEventListener("abort", abort);
+  }
 }

@@ -1,7 +1,8 @@
 /** Waiting with a limit, on a clock that is moved by hand. */
+import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
 import { SimulatedClock } from "../../../src/actors/simulation/simulated-clock.ts";
-import { late, within } from "../../../src/domain/ports/within.ts";
+import { late, unlessAborted, withEither, within } from "../../../src/domain/ports/within.ts";
 
 const never = () => new Promise<string>(() => undefined);
 
@@ -55,5 +56,50 @@ describe("within()", () => {
     expect(await waiting).toBe(late);
     fail(new Error("too late"));
     await new Promise((resolve) => setImmediate(resolve));
+  });
+});
+
+const listeners = (signal: AbortSignal) => getEventListeners(signal, "abort").length;
+
+describe("unlessAborted()", () => {
+  test("ends as the work does, and leaves nothing on the signal", async () => {
+    const { signal } = new AbortController();
+    expect(await unlessAborted(Promise.resolve("done"), signal)).toBe("done");
+    await expect(unlessAborted(Promise.reject(new Error("no")), signal)).rejects.toThrow("no");
+    expect(listeners(signal)).toBe(0);
+  });
+
+  test("ends with the signal, also one that was aborted before, whatever the work does later", async () => {
+    const stop = new AbortController();
+    let fail: (error: Error) => void = () => undefined;
+    const work = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    const waiting = unlessAborted(work, stop.signal);
+    stop.abort(new Error("stopped"));
+    await expect(waiting).rejects.toThrow("stopped");
+    await expect(unlessAborted(work, stop.signal)).rejects.toThrow("stopped");
+    fail(new Error("too late"));
+    await Promise.resolve();
+  });
+});
+
+describe("withEither()", () => {
+  test.each([0, 1])("aborts the work with signal %i, with its reason", async (which) => {
+    const stops = [new AbortController(), new AbortController()] as const;
+    const waiting = withEither([stops[0].signal, stops[1].signal], (signal) =>
+      unlessAborted(never(), signal),
+    );
+    stops[which]?.abort(new Error(`by ${which}`));
+    await expect(waiting).rejects.toThrow(`by ${which}`);
+    for (const { signal } of stops) expect(listeners(signal)).toBe(0);
+  });
+
+  test("leaves nothing on the signals, and sees one that was aborted before", async () => {
+    const [open, over] = [new AbortController(), new AbortController()];
+    over.abort(new Error("before"));
+    const seen = await withEither([open.signal, over.signal], async ({ reason }) => reason);
+    expect(seen).toEqual(new Error("before"));
+    expect(listeners(open.signal)).toBe(0);
   });
 });

@@ -4,11 +4,11 @@
  */
 import type { StopReason } from "@agentclientprotocol/sdk";
 import type { AgentEvent, AgentPort, AgentTurn } from "../../../domain/ports/index.ts";
-import { within } from "../../../domain/ports/within.ts";
+import { unlessAborted, within } from "../../../domain/ports/within.ts";
 import { createSystemClock } from "../../system/clock.ts";
 import type { ChildSpec } from "../command/child.ts";
 import { agentFailed } from "../shared/lines.ts";
-import { failure, unlessAborted } from "../shared/wire.ts";
+import { failure } from "../shared/wire.ts";
 import type { AcpConfig } from "./config.ts";
 import { judgeOf } from "./permissions.ts";
 import { AcpProcess, type AcpSdk } from "./process.ts";

@@ -19,19 +19,12 @@ import {
   defineAgent,
   kindOfCode,
 } from "../../../domain/ports/index.ts";
-import { late, within } from "../../../domain/ports/within.ts";
+import { late, unlessAborted, within } from "../../../domain/ports/within.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 import type { FailureKind } from "../../../domain/stream.ts";
 import { createSystemClock } from "../../system/clock.ts";
 import { linesOf } from "../shared/lines.ts";
-import {
-  failure,
-  picturesOf,
-  readLine,
-  runTool,
-  turnMessage,
-  unlessAborted,
-} from "../shared/wire.ts";
+import { failure, picturesOf, readLine, runTool, turnMessage } from "../shared/wire.ts";
 import type { Child, ChildEnd } from "./child.ts";
 import { openChild } from "./children.ts";
 

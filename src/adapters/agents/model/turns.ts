@@ -30,11 +30,11 @@ import {
   kindOf,
   kindOfStatus,
 } from "../../../domain/ports/index.ts";
+import { unlessAborted } from "../../../domain/ports/within.ts";
 import { redactSecrets } from "../../../domain/redact-secrets.ts";
 import { oneLine } from "../../../domain/sanitize.ts";
 import type { ThinkingLevel } from "../../../domain/session.ts";
 import type { FailureKind } from "../../../domain/stream.ts";
-import { unlessAborted } from "../shared/wire.ts";
 import type { ModelConfig, OneModel } from "./config.ts";
 
 // The SDK would print its advice on the daemon's output, beside the log and what commands answer.

@@ -12,12 +12,12 @@ import {
   type AgentTurn,
   defineAgent,
 } from "../../../domain/ports/index.ts";
+import { unlessAborted } from "../../../domain/ports/within.ts";
 import {
   type ScriptedRun,
   type ScriptStep,
   scriptedRunSchema,
 } from "../../../domain/scenario/script.ts";
-import { unlessAborted } from "../shared/wire.ts";
 
 const configSchema = z.strictObject({
   kind: z.literal("scripted").default("scripted"),

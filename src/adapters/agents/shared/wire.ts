@@ -13,6 +13,7 @@ import {
   kindOf,
 } from "../../../domain/ports/index.ts";
 import { isNestedTooDeep } from "../../../domain/ports/nesting.ts";
+import { unlessAborted } from "../../../domain/ports/within.ts";
 import { agentFailed, shown } from "./lines.ts";
 
 const toolCallSchema = z.object({
@@ -96,24 +97,6 @@ export async function* runTool(
   const text = await unlessAborted(turn.callTool(call.name, call.input), signal);
   yield { type: "tool-end", name: call.name, ok: true };
   return text;
-}
-
-/** The promise's value, or the signal's reason if that comes first. */
-export async function unlessAborted<Value>(
-  promise: Promise<Value>,
-  signal: AbortSignal,
-): Promise<Value> {
-  signal.throwIfAborted();
-  let give: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    give = () => reject(signal.reason);
-    signal.addEventListener("abort", give, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", give);
-  }
 }
 
 /** An error as the last event of a turn. */

@@ -19,7 +19,7 @@ import type {
   TimerHandle,
 } from "../../../domain/ports/index.ts";
 import { pauseFor } from "../../../domain/ports/pause.ts";
-import { late, within } from "../../../domain/ports/within.ts";
+import { late, withEither, within } from "../../../domain/ports/within.ts";
 import { answerOf, type IngressCall } from "../calls/ingress-call.ts";
 import type { SharedNews } from "./news.ts";
 import { newestShared } from "./table.ts";
@@ -298,22 +298,10 @@ export function createNodeLeases(options: NodeLeasesOptions): NodeLeases {
   }
 
   function askNews(version: number): Promise<number | null> {
-    const make = async (signal: AbortSignal) => {
-      const ending = new AbortController();
-      const end = () => ending.abort();
-      for (const one of [signal, stop.signal]) one.addEventListener("abort", end);
-      try {
-        return await call(
-          `${leaseService}/${leaseKey}/wait`,
-          { boot, version },
-          {
-            signal: ending.signal,
-          },
-        );
-      } finally {
-        for (const one of [signal, stop.signal]) one.removeEventListener("abort", end);
-      }
-    };
+    const make = (limit: AbortSignal) =>
+      withEither([limit, stop.signal], (signal) =>
+        call(`${leaseService}/${leaseKey}/wait`, { boot, version }, { signal }),
+      );
     return ask(engineLimits.leaseWaitMs + engineLimits.leaseCallMsMax, make, (one) =>
       answerOf(z.number(), one, `${leaseService}/${leaseKey}/wait`),
     );
