@@ -45,7 +45,7 @@ test("what is sent into a deleted topic is said in the chat, once", async () => 
   await outbound.sendMedia?.({ id: "t:1", signal, route, ...file });
   const choices = { text: "Which?", options: ["tea", "coffee"] };
   await outbound.sendChoices?.({ id: "t:2", text: "", signal, route, choices });
-  const poll = { ...choices, poll: true };
+  const poll = { ...choices, poll: true as const };
   await outbound.sendChoices?.({ id: "t:3", text: "", signal, route, choices: poll });
   expect(world.answers(group)).toMatchObject([
     { text: "an answer" },
