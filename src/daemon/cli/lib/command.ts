@@ -116,7 +116,7 @@ export function stateDirFor(options: StateOptions): string {
 export const counted = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? "" : "s"}`;
 
-/** The last column is not made narrower than this to fit a screen. */
+/** Where a screen leaves less to the last column, the terminal wraps the row: it wastes none of the little room. */
 const lastColumnsMin = 20;
 
 /**
@@ -137,8 +137,8 @@ export function printRows(
 }
 
 /**
- * A table for people: columns as wide as their widest cell, cells sanitised. Where the screen is
- * too narrow, the last column is wrapped at words. `inkOf`: the colour of a row's last cell.
+ * A table for people: columns as wide as their widest cell, cells sanitised. Where a row is wider than the
+ * screen, the last column is wrapped at words. `inkOf`: the colour of a row's last cell.
  */
 export function table(
   rows: readonly (readonly string[])[],
@@ -150,7 +150,8 @@ export function table(
     Math.max(...safe.map((row) => columnsOf(row[column] ?? ""))),
   );
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
-  const room = Math.max(lastColumnsMin, columns - before);
+  const left = columns - before;
+  const room = left < lastColumnsMin ? Number.POSITIVE_INFINITY : left;
   return safe
     .map((row, index) => {
       const lead = row.slice(0, -1).map((cell, column) => `${padTo(cell, widths[column] ?? 0)}  `);
