@@ -27,7 +27,7 @@ const drainPollMs = 20;
 const passivateMsMax = 2_000;
 const busyPassivateMsMax = 500;
 /** How long calls of platforms may take that are under way when the time to drain is over. */
-const lastSendsMsMax = 2_000;
+const lastSendsMsMax = 1_000;
 
 /**
  * Creates a runtime from its ports; `start` opens it.
