@@ -92,10 +92,14 @@ function group({ groups, owner }: Directory, iq: BinaryNode): BinaryNode {
   const found = groups.find(({ id }) => id === iq.attrs.to);
   if (found === undefined) return errorOf(iq, 404, "item-not-found");
   if (!found.members.includes(owner)) return errorOf(iq, 403, "forbidden");
-  const participants = found.members.map(({ jid, lidJid }) =>
-    node("participant", { jid: lidJid, phone_number: jid }),
-  );
   const [first] = found.members as [Person, ...Person[]];
+  const participants = found.members.map((member) =>
+    node("participant", {
+      jid: member.lidJid,
+      phone_number: member.jid,
+      ...(member === first && { type: "superadmin" }),
+    }),
+  );
   const attributes = {
     id: found.id.split("@")[0],
     subject: found.subject,

@@ -5,7 +5,7 @@
  * when the connection ends. It halts when a person has to act: the device was logged out, another program
  * has its keys, the number is another one than the config's.
  */
-import type { AuthenticationCreds } from "baileys";
+import type { AuthenticationCreds, GroupMetadata } from "baileys";
 import { EarshotError } from "../../../domain/errors.ts";
 import type { ChannelContext } from "../../../domain/ports/index.ts";
 import { backOff, pauseFor } from "../../../domain/ports/pause.ts";
@@ -102,7 +102,7 @@ class Run {
     const receiver: Receiver = {
       account: context.accountId,
       people: this.#people,
-      titleOf: (id) => this.#titleOf(id),
+      groupOf: (id) => this.#groupOf(id),
     };
     this.#delivery = new Delivery(baileys, store, context, receiver, signal);
   }
@@ -176,10 +176,10 @@ class Run {
     return connection;
   }
 
-  /** A name is no reason to wait for long, or to lose a message. */
-  async #titleOf(id: string): Promise<string | null> {
+  /** What a group is called and who is in it is no reason to lose a message. */
+  async #groupOf(id: string): Promise<GroupMetadata | null> {
     try {
-      return (await this.#groups.of(id))?.subject ?? null;
+      return await this.#groups.of(id);
     } catch (error) {
       const why = error instanceof Error ? error.message : "unknown";
       this.#context.log("debug", "whatsapp-linked.group-unknown", { why });

@@ -5,7 +5,7 @@
  * they are about. Mentions are addresses beside the text. What does not come from a person in a chat
  * (channels, status, the account's own devices talking to each other) is passed over.
  */
-import type { BinaryNode } from "baileys";
+import type { BinaryNode, GroupMetadata } from "baileys";
 import { limits } from "../../../domain/limits.ts";
 import type { Inbound } from "../../../domain/message.ts";
 import type { ChannelEvent } from "../../../domain/ports/index.ts";
@@ -27,8 +27,8 @@ import {
 export interface Receiver {
   readonly account: string;
   readonly people: LinkedPeople;
-  /** A group's name, as far as it is known. */
-  titleOf(groupId: string): Promise<string | null>;
+  /** A group's name and members, as far as they are known. */
+  groupOf(groupId: string): Promise<Pick<GroupMetadata, "subject" | "participants"> | null>;
 }
 
 /** A message that was decrypted and read. */
@@ -110,11 +110,14 @@ export async function eventOf(
     return { type: "message", message: inboundOf(envelope, content, author, place, receiver) };
   const id = change.key?.id;
   if (id === undefined) return null;
-  if (change.type === revoke) return { type: "delete", deletion: { ...place, id } };
-  if (change.type !== messageEdit || change.editedMessage === undefined) return null;
-  // A program may name any message; only its author can change it.
+  // A program may name any message.
   const heard = receiver.people.heard(place.chat.id, id);
-  if (heard !== undefined && heard.authorId !== author.id) return null;
+  const isAuthors = heard === undefined || heard.authorId === author.id;
+  if (change.type === revoke)
+    return isAuthors || (await mayModerate(envelope, place, receiver))
+      ? { type: "delete", deletion: { ...place, id } }
+      : null;
+  if (change.type !== messageEdit || change.editedMessage === undefined || !isAuthors) return null;
   const edited = contentSchema.parse(baileys.normalizeMessageContent(change.editedMessage));
   const { text } = contentOf(id, edited);
   return { type: "edit", edit: { ...place, id, text, author, editedAt: at, editId: key.id } };
@@ -173,17 +176,35 @@ function authorOf({ key, pushName }: WireEnvelope, { people }: Receiver): Author
   return { id, name: pushName || id, isBot: false, isSelf: false };
 }
 
+/** Whether the author is an admin of the group; also true where nobody says who is one. */
+async function mayModerate(
+  { key }: WireEnvelope,
+  { chat }: Place,
+  { people, groupOf }: Receiver,
+): Promise<boolean> {
+  if (chat.kind !== "group") return false;
+  const group = await groupOf(chat.id);
+  if (group === null) return true;
+  const ours = [people.ownAddress(true), people.ownAddress(false)];
+  const named = [key.participant, key.participantAlt].map((one) => one && userAddress(one));
+  const own = new Set(key.fromMe ? ours : named);
+  return group.participants.some(
+    ({ id, phoneNumber, lid, admin }) =>
+      (admin ?? null) !== null && [id, phoneNumber, lid].some((one) => one && own.has(one)),
+  );
+}
+
 async function placeOf(
   { key }: WireEnvelope,
   author: Author,
-  { account, people, titleOf }: Receiver,
+  { account, people, groupOf }: Receiver,
 ): Promise<Place> {
   const at = { channel: channelId, account, thread: null };
   const { user, server } = jidOf(key.remoteJid);
   if (server === groupServer) {
     const id = `${user}@${server}`;
-    const title = await titleOf(id);
-    return { ...at, chat: { id, kind: "group", ...(title !== null && { title }) } };
+    const title = (await groupOf(id))?.subject;
+    return { ...at, chat: { id, kind: "group", ...(title !== undefined && { title }) } };
   }
   const id = people.idOf(key.remoteJid, key.remoteJidAlt);
   const title = author.isSelf ? undefined : author.name;

@@ -34,7 +34,7 @@ async function rig() {
   });
   const direct = (by: Person, as: "pn" | "lid") =>
     speak(server, device, { by, in: null, as, message: { conversation: "hi" } });
-  return { server, device, ann, bob, kitchen, channel, say, hear, settled, keyOf, direct };
+  return { server, device, owner, ann, bob, kitchen, channel, say, hear, settled, keyOf, direct };
 }
 
 test("an edit is its author's, and a program cannot edit what others wrote", async () => {
@@ -54,13 +54,37 @@ test("an edit is its author's, and a program cannot edit what others wrote", asy
   expect(channel.events().filter(({ type }) => type === "edit")).toHaveLength(1);
 });
 
-test("a deletion names the message, also that of an admin", async () => {
-  const { channel, ann, bob, hear, say, settled, keyOf } = await rig();
-  const { id } = await hear({ conversation: "regrets" });
-  await say({ protocolMessage: { key: keyOf(id, ann), type: types.REVOKE } }, bob);
+test("a deletion is the author's or an admin's, and a program cannot delete what others wrote", async () => {
+  const { channel, server, device, owner, ann, bob, settled } = await rig();
+  const garden = server.group("garden", [ann, owner, bob]);
+  const say = (by: Person, message: proto.IMessage, where: typeof garden | null = garden) =>
+    speak(server, device, { by, in: where, message });
+  const hear = (by: Person, text: string) => say(by, { conversation: text });
+  const remove = (by: Person, id: string, author: Person) => {
+    const key = { remoteJid: garden.id, id, participant: author.lidJid };
+    return say(by, { protocolMessage: { key, type: types.REVOKE } });
+  };
+  const deleted = () =>
+    channel.events().flatMap((one) => (one.type === "delete" ? [one.deletion.id] : []));
+  const [regretted, spam, anns] = [
+    await hear(bob, "regrets"),
+    await hear(bob, "spam"),
+    await hear(ann, "rules"),
+  ];
+  await remove(bob, anns, ann);
+  await remove(bob, anns, bob);
+  await remove(bob, regretted, bob);
+  await remove(ann, spam, bob);
   await settled();
-  const deletions = channel.events().filter(({ type }) => type === "delete");
-  expect(deletions).toMatchObject([{ deletion: { id, chat: { kind: "group" } } }]);
+  expect(deleted()).toEqual([regretted, spam]);
+
+  const message = { conversation: "from the phone" };
+  const ours = { deviceSentMessage: { destinationJid: ann.jid, message } };
+  const told = await say(owner, ours, null);
+  const key = { remoteJid: ann.lidJid, id: told, fromMe: true };
+  await say(ann, { protocolMessage: { key, type: types.REVOKE } }, null);
+  await settled();
+  expect(deleted()).toEqual([regretted, spam]);
 });
 
 const picture = { mimetype: "image/jpeg", fileLength: 4_321, url: "https://mmg.whatsapp.net/x" };
