@@ -65,7 +65,8 @@ const linked: Target = {
     const people = new LinkedPeople(store);
     people.self = "15550100000";
     people.selfLid = "90000000";
-    const receiver = { account: "default", people, titleOf: async () => "Kitchen" };
+    const groupOf = async () => ({ subject: "Kitchen", participants: [] });
+    const receiver = { account: "default", people, groupOf };
     try {
       return await readReceived(baileys, node, plain, receiver);
     } catch {
