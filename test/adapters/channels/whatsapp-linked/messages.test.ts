@@ -80,8 +80,8 @@ test("a deletion is the author's or an admin's, and a program cannot delete what
 
   const message = { conversation: "from the phone" };
   const ours = { deviceSentMessage: { destinationJid: ann.jid, message } };
-  const told = await say(owner, ours, null);
-  const key = { remoteJid: ann.lidJid, id: told, fromMe: true };
+  const ownId = await say(owner, ours, null);
+  const key = { remoteJid: ann.lidJid, id: ownId, fromMe: true };
   await say(ann, { protocolMessage: { key, type: types.REVOKE } }, null);
   await settled();
   expect(deleted()).toEqual([regretted, spam]);
