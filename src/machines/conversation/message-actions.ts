@@ -45,7 +45,7 @@ import {
 } from "./queue-actions.ts";
 import { stopHeartbeat } from "./steering-actions.ts";
 import type { Step } from "./step.ts";
-import { startTyping } from "./typing-actions.ts";
+import { startTyping, updateTyping } from "./typing-actions.ts";
 
 /** Notes who spoke and publishes the decision. First action of every message. */
 export function recordDecision({ context, effects }: Step, event: AnalyzedMessage): void {
@@ -220,6 +220,7 @@ export function applyDeletion(step: Step, { deletion }: MessageDeleted): void {
   requestIfFreed(step, held);
   armFlush(step, setFor);
   if (context.inbox.length === 0) setQuiet(step, null);
+  updateTyping(step);
 }
 
 /**

@@ -24,6 +24,7 @@ import type { ConversationContext } from "./context.ts";
 import { reaches } from "./same-person.ts";
 import { reachAgent } from "./steering-actions.ts";
 import type { Step } from "./step.ts";
+import { updateTyping } from "./typing-actions.ts";
 
 /** Whether an agent is at work: the chart says so where it is. A batch that closes reaches it. */
 export interface AtWork {
@@ -183,6 +184,7 @@ export function parkLine(step: Step, { from }: RunAborted): void {
   );
   requestIfFreed(step, held);
   if (context.inbox.length === 0) setQuiet(step, null);
+  updateTyping(step);
 }
 
 function entryOf({ seq, id, at, author, editSeq }: PendingMessage): BufferEntry {

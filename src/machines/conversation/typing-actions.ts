@@ -19,11 +19,12 @@ export function stopTyping({ context, effects }: Step): void {
   effects.push({ type: "typing", on: false, route });
 }
 
-/** Keeps typing where somebody still waits, and moves it to where the next one does. */
+/** Keeps typing where a turn runs or somebody still waits, and moves it to where the next one does. */
 export function updateTyping(step: Step): void {
-  const { inbox, forming, typing } = step.context;
+  const { inbox, forming, run, typing } = step.context;
   const waiting = [...inbox, ...forming];
-  if (typing !== null && !waiting.some(({ route }) => sameRoute(route, typing))) stopTyping(step);
+  const places = run === null ? waiting : [run.order, ...waiting];
+  if (typing !== null && !places.some(({ route }) => sameRoute(route, typing))) stopTyping(step);
   const next = waiting.find(({ instant }) => instant);
   if (next !== undefined) startTyping(step, next.route);
 }
