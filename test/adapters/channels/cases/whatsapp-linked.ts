@@ -6,7 +6,11 @@ const definitions = "https://github.com/WhiskeySockets/Baileys/blob/master/WAPro
 
 export const whatsappLinked: Column = {
   edits: tested(messages("an edit is its author's, and a program cannot edit what others wrote")),
-  deletions: tested(messages("a deletion names the message, also that of an admin")),
+  deletions: tested(
+    messages(
+      "a deletion is the author's or an admin's, and a program cannot delete what others wrote",
+    ),
+  ),
   albums: tested(messages("the files of an album are one group, and its announcement is nothing")),
   captions: tested(messages("a file with a caption is its text and its file")),
   forwards: tested(messages("what is forwarded says so")),

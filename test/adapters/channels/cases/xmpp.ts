@@ -4,7 +4,9 @@ import { absent, type Column, contract, tested } from "./case.ts";
 const messages = (name: string) => `messages.test.ts > ${name}`;
 
 export const xmpp: Column = {
-  edits: tested(messages("a correction is the author's own; of another's message it is none")),
+  edits: tested(
+    "corrections.test.ts > a correction is the author's own; of another's message it is none",
+  ),
   deletions: tested(messages("a retraction is the author's own, or a moderator's")),
   albums: absent(
     "out-of-band data has one address a message",
