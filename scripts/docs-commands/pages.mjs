@@ -111,6 +111,14 @@ export const onDefaults = [
     before: ({ write, blockOf }) => write("scout.py", blockOf("docs/agents/recipes.md", "python")),
   },
   { path: "docs/operate/security.md" },
+  {
+    path: "docs/operate/operating.md",
+    // A service of its own would change the machine's users and services.
+    swap: [
+      [/^(?:useradd|systemctl) .*/u, "true"],
+      [/^runuser .*/u, "earshot status"],
+    ],
+  },
   // Until it is ready; from the cache of this machine, as 81 MB are too much for each run.
   {
     path: "docs/scaling.md",
