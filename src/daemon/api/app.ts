@@ -106,7 +106,7 @@ function createApp(deps: RouteDeps, known: () => KnownHosts, pages: Hono<HttpEnv
   app.route("/", pages);
   app.notFound((context) =>
     context.req.method === "GET" || context.req.method === "HEAD"
-      ? refuse(context, "not-found", "Cannot find that path: docs/api.md lists all routes")
+      ? refuse(context, "unknown-path", "Cannot find that path: docs/api.md lists all routes")
       : refuse(
           context,
           "wrong-method",

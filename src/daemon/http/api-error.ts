@@ -15,6 +15,7 @@ export const refusalStatus = {
   signature: 401,
   "foreign-origin": 403,
   "not-found": 404,
+  "unknown-path": 404,
   "wrong-method": 405,
   conflict: 409,
   "no-copy": 409,

@@ -74,9 +74,12 @@ export class ApiRefused extends EarshotError {
   }
 }
 
+/** A command of another version than its daemon asks for what that one does not have. */
+const unknownRoute: ReadonlySet<string> = new Set(["unknown-path", "wrong-method"]);
+
 /**
  * Calls the API. Null: not found (404).
- * @throws ApiRefused with the daemon's error.
+ * @throws ApiRefused with the daemon's error, or when it has no such route.
  */
 export async function callApi<Answer>(
   daemon: DaemonAddress,
@@ -91,9 +94,15 @@ export async function callApi<Answer>(
     },
     ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
   });
-  if (answer.status === 404) return null;
   const body = (await answer.json()) as Answer & { error?: { code: string; message: string } };
   if (answer.ok) return body;
+  if (unknownRoute.has(body.error?.code ?? ""))
+    throw new ApiRefused(
+      answer.status,
+      `Cannot ask the daemon at ${daemon.base} for this: it runs another version, which has no ` +
+        `${path.split("?", 1)}. Start it again, so that it runs the version of this command`,
+    );
+  if (answer.status === 404) return null;
   throw new ApiRefused(
     answer.status,
     body.error?.message ?? `the daemon answered ${answer.status}`,

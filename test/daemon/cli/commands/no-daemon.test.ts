@@ -52,6 +52,27 @@ describe("of a daemon that was stopped (SIGSTOP) or hangs", () => {
   }, 60_000);
 });
 
+test("a daemon of another version has no such route: the command says so, not that there is nothing", async () => {
+  const stateDir = newFolder();
+  const other = createServer((request, response) => {
+    const isLook = request.url === "/healthz";
+    const error = { code: "unknown-path", message: "Cannot find that path" };
+    response.writeHead(isLook ? 200 : 404, { "content-type": "application/json" });
+    response.end(JSON.stringify(isLook ? { ok: true } : { error }));
+  });
+  await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
+  const base = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  chmodSync(stateDir, 0o700);
+  writeFileSync(join(stateDir, "address"), `${base}\n`, { mode: 0o600 });
+  writeFileSync(join(stateDir, "token"), `${"t".repeat(32)}\n`, { mode: 0o600 });
+  const env = { EARSHOT_STATE_DIR: stateDir };
+  const { code, out, err } = await runCommand(["sessions", "list"], { env });
+  other.close();
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err).toContain(`Cannot ask the daemon at ${base} for this: it runs another version`);
+  expect(err).toContain("/api/sessions");
+});
+
 test("a token of a state directory that is not there cannot be replaced", async () => {
   const stateDir = join(newFolder(), "none");
   const { code, out, err } = await runCommand(["token", "rotate", "--state-dir", stateDir]);
