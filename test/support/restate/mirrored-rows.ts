@@ -2,7 +2,7 @@
  * The copy of conversations in the file of a node, row by row, beside what Restate has. Rows that belong to no
  * conversation are not compared: counts of starts, and configs but for those that are missing.
  */
-import { loadDriver } from "../../../src/adapters/stores/sqlite-driver.ts";
+import { type Database, loadDriver } from "../../../src/adapters/stores/sqlite-driver.ts";
 import { exactly } from "../../../src/adapters/stores/sqlite-text.ts";
 import { hash52 } from "../../../src/domain/key.ts";
 import type { KeptRow } from "../../../src/domain/ports/index.ts";
@@ -14,10 +14,17 @@ const written = (table: string, row: object): string => {
   return `${table} ${JSON.stringify(fields)}`;
 };
 
-/** The lists of quarantined events in a file. */
-export function quarantinedIn(path: string): readonly string[] {
+/** Reads a file beside its node, which may be about to recover what one that was killed has left: that locks it. */
+function reader(path: string): Database {
   const { DatabaseSync } = loadDriver();
   const database = new DatabaseSync(path, { readOnly: true });
+  database.exec("PRAGMA busy_timeout = 10000");
+  return database;
+}
+
+/** The lists of quarantined events in a file. */
+export function quarantinedIn(path: string): readonly string[] {
+  const database = reader(path);
   try {
     const rows = database.prepare("SELECT list FROM quarantined").all() as { list: string }[];
     return rows.map(({ list }) => list);
@@ -32,8 +39,7 @@ export function compared(
   key: string,
   stored: readonly KeptRow[],
 ): { readonly has: readonly string[]; readonly should: readonly string[] } {
-  const { DatabaseSync } = loadDriver();
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = reader(path);
   try {
     const conv = hash52(key);
     const all = (text: string, ...values: number[]) =>
