@@ -118,6 +118,12 @@ export function isSessionKey(key: string): boolean {
   return tryParse(key) !== null;
 }
 
+/** Whether the session of a key may hold several chats. */
+export function holdsSeveralChats(key: string): boolean {
+  const kind = tryParse(key)?.kind;
+  return kind === "main" || kind === "per-peer";
+}
+
 /**
  * Parses a key; the inverse of `formatSessionKey`.
  * @throws EarshotError EAR_KEY_INVALID when the text is not a key in canonical form.

@@ -52,6 +52,8 @@ export interface ConversationSettings {
   readonly version: number;
   readonly agentId: string;
   readonly agentName: string;
+  /** Its session may hold several chats, so an id of a message says little without its chat. */
+  readonly severalChats: boolean;
   /** Ladder rules; the aliases include the implicit ones. */
   readonly engagement: EngagementInput["rules"];
   /** `trigger` contains "everyone": @everyone counts as a mention of us. */

@@ -211,13 +211,13 @@ const context: Projected<ConversationContext> = {
     ...all("dropped"),
     entries: list(
       fields({
-        ...all("seq", "id", "at", "author", "self", "editSeq"),
+        ...all("seq", "id", "at", "author", "self", "editSeq", "chat"),
         asked: fields({ ...all("media", "group"), route, gist: "text" }),
       }),
     ),
   }),
-  notes: list(fields({ ...all("seq", "id", "at"), was })),
-  readByTurns: refs,
+  notes: list(fields({ ...all("seq", "id", "at", "chat"), was })),
+  readByTurns: list(fields({ ...all("seq", "id", "editSeq", "chat"), was })),
   forming: list(fields({ ...batch, ...all("author", "group", "firstAt", "closesAt") })),
   inbox: list(fields({ ...batch, ...all("backlog", "steeredAt", "past") })),
   droppedWhileBusy: list("text"),

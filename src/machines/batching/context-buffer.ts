@@ -5,11 +5,11 @@
  * number, a delete removes the entry, and ten thousand rooms cost no text.
  */
 import type { AuthorId, Millis, Route } from "../../domain/message.ts";
+import { isSame, type Placed } from "./chats.ts";
 
 /** One observed message. */
-export interface BufferEntry {
+export interface BufferEntry extends Placed {
   readonly seq: number;
-  readonly id: string;
   readonly at: Millis;
   readonly author: AuthorId;
   /** Ours, read from history. */
@@ -72,8 +72,7 @@ export function rememberLate(
  * size this once; the next `remember` trims it.
  */
 export function seedBuffer(buffer: ContextBuffer, entries: readonly BufferEntry[]): ContextBuffer {
-  const known = new Set(buffer.entries.map(({ id }) => id));
-  const older = entries.filter(({ id }) => !known.has(id));
+  const older = entries.filter((entry) => !holds(buffer, entry));
   return { entries: [...older, ...buffer.entries], dropped: buffer.dropped };
 }
 
@@ -107,10 +106,12 @@ export function splitBuffer(
 }
 
 /** The buffer with a message's text replaced in place; the same object when it is not in it. */
-export function editBuffered(buffer: ContextBuffer, id: string, seq: number): ContextBuffer {
-  if (!holds(buffer, id)) return buffer;
+export function editBuffered(buffer: ContextBuffer, edited: Placed, seq: number): ContextBuffer {
+  if (!holds(buffer, edited)) return buffer;
   return {
-    entries: buffer.entries.map((entry) => (entry.id === id ? { ...entry, editSeq: seq } : entry)),
+    entries: buffer.entries.map((entry) =>
+      isSame(entry, edited) ? { ...entry, editSeq: seq } : entry,
+    ),
     dropped: buffer.dropped,
   };
 }
@@ -132,13 +133,13 @@ export function closeQuestions(buffer: ContextBuffer, id?: string): ContextBuffe
 }
 
 /** The buffer without a deleted message; the same object when it is not in it. */
-export function removeBuffered(buffer: ContextBuffer, id: string): ContextBuffer {
-  if (!holds(buffer, id)) return buffer;
+export function removeBuffered(buffer: ContextBuffer, removed: Placed): ContextBuffer {
+  if (!holds(buffer, removed)) return buffer;
   return {
-    entries: buffer.entries.filter((entry) => entry.id !== id),
+    entries: buffer.entries.filter((entry) => !isSame(entry, removed)),
     dropped: buffer.dropped,
   };
 }
 
-const holds = (buffer: ContextBuffer, id: string) =>
-  buffer.entries.some((entry) => entry.id === id);
+const holds = (buffer: ContextBuffer, message: Placed) =>
+  buffer.entries.some((entry) => isSame(entry, message));

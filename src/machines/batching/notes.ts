@@ -8,11 +8,15 @@
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
 import type { MessageRef } from "../events/effects.ts";
+import { isSame, type Placed } from "./chats.ts";
 
 /** A row of the journal, and the message it is about. */
-export interface Note extends MessageRef {
+export interface Note extends MessageRef, Placed {
   readonly at: Millis;
 }
+
+/** A message that a turn has read. */
+export type ReadMessage = MessageRef & Placed;
 
 interface Notes {
   readonly notes: readonly Note[];
@@ -27,7 +31,7 @@ const isEdit = ({ was }: Note) => was !== undefined;
  * when there are too many; where no message is remembered, neither is a note.
  */
 export function addNote(notes: readonly Note[], note: Note, contextSize: number): Notes {
-  const earlier = isEdit(note) ? notes.find((one) => isEdit(one) && one.id === note.id) : undefined;
+  const earlier = isEdit(note) ? notes.find((one) => isEdit(one) && isSame(one, note)) : undefined;
   const others = notes.filter((one) => one !== earlier);
   const alike = others.filter((one) => isEdit(one) === isEdit(note));
   const size = Math.min(limits.notesCountMax, contextSize);
@@ -39,8 +43,10 @@ export function addNote(notes: readonly Note[], note: Note, contextSize: number)
 }
 
 /** The notes without those about a message that was deleted; the same list when there are none. */
-export function removeNotes(notes: readonly Note[], id: string): readonly Note[] {
-  return notes.some((note) => note.id === id) ? notes.filter((note) => note.id !== id) : notes;
+export function removeNotes(notes: readonly Note[], removed: Placed): readonly Note[] {
+  return notes.some((note) => isSame(note, removed))
+    ? notes.filter((note) => !isSame(note, removed))
+    : notes;
 }
 
 /** The edits of these messages. */
@@ -80,7 +86,7 @@ export function takeNotes(
 }
 
 /** A note as effects name it. */
-export const noteRef = ({ at: _, ...ref }: Note): MessageRef => ref;
+export const noteRef = ({ at: _, chat: __, ...ref }: Note): MessageRef => ref;
 
 /** Messages and notes in the order in which they were heard; a history goes before what came since. */
 export function withNotes(
@@ -97,9 +103,9 @@ export function withNotes(
 
 /** The messages that turns have read, with more of them: the newest, each once. */
 export function addRead(
-  read: readonly MessageRef[],
-  more: readonly MessageRef[],
-): readonly MessageRef[] {
+  read: readonly ReadMessage[],
+  more: readonly ReadMessage[],
+): readonly ReadMessage[] {
   const isNew = ({ seq, id }: MessageRef) => !more.some((one) => one.seq === seq && one.id === id);
   return [...read.filter(isNew), ...more].slice(-limits.readMessagesCountMax);
 }

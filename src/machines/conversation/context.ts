@@ -14,10 +14,10 @@ import type { ConversationSettings, SessionOverride } from "../../domain/setting
 import type { FailureCause, Outcome } from "../../domain/stream.ts";
 import { type ContextBuffer, emptyBuffer } from "../batching/context-buffer.ts";
 import type { Flush, Forming, PendingMessage } from "../batching/inbox.ts";
-import type { Note } from "../batching/notes.ts";
+import type { Note, ReadMessage } from "../batching/notes.ts";
 import { type GuardCounters, noCounters } from "../engagement/loop-guard.ts";
 import type { StickyLedger } from "../engagement/sticky.ts";
-import type { MessageRef, TurnRun } from "../events/effects.ts";
+import type { TurnRun } from "../events/effects.ts";
 import type { RelayOrder } from "../events/events.ts";
 
 /** What the floor remembers of a text of ours. */
@@ -114,7 +114,7 @@ export interface ConversationContext {
   /** What else the next turn is shown, oldest first. */
   readonly notes: readonly Note[];
   /** The latest messages that turns have read, oldest first, so that an edit of one is noticed. */
-  readonly readByTurns: readonly MessageRef[];
+  readonly readByTurns: readonly ReadMessage[];
   /** History was read once. */
   readonly seeded: boolean;
   /** Batches whose debounce window is open, in the order of their first messages. */
@@ -144,7 +144,7 @@ export interface ConversationContext {
   /** The session's first turn has had its introduction. */
   readonly introduced: boolean;
   readonly abortedLastRun: boolean;
-  /** Platform ids of our latest messages, oldest first. */
+  /** Platform ids of our latest messages, oldest first, with their chat where there are several (batching/chats.ts). */
   readonly ownMessages: readonly string[];
   /** The same of other agents here, so that a reply to them is none to us. */
   readonly siblingMessages: readonly string[];

@@ -8,6 +8,7 @@
 import { hash52 } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Millis } from "../../domain/message.ts";
+import { chatOf, namesIn } from "../batching/chats.ts";
 import { keepCredited, noteAnswer, rowOf } from "../engagement/floor.ts";
 import { grantCredits, spendCredit } from "../engagement/sticky.ts";
 import type { DeliveryFailed, DeliverySent } from "../events/events.ts";
@@ -22,8 +23,11 @@ import type { Step } from "./step.ts";
 
 /** A block reached the room. A late report, of a turn that is over, still shows which message is ours. */
 export function noteSent({ context }: Step, event: DeliverySent): void {
-  context.ownMessages = latest(context.ownMessages, event.messageIds, limits.ownMessagesCountMax);
-  const { run } = context;
+  const { run, settings } = context;
+  // Where a text goes that no turn of now has sent is not known any more.
+  const chat = run?.order.turnId === event.turnId ? chatOf(settings, run.order.route) : undefined;
+  const names = namesIn(chat, event.messageIds);
+  context.ownMessages = latest(context.ownMessages, names, limits.ownMessagesCountMax);
   const block = openBlock(context, event);
   if (run === null || block === undefined) return;
   const thread = threadKey(run.order.route);

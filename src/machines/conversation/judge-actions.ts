@@ -117,7 +117,7 @@ export function engageLate(step: Step, event: AnalyzedAnswer, work?: AtWork): vo
   const { route } = asked;
   const verdict = { decision: "engage", rule: "judge", credit: "none" } as const;
   effects.push({ type: "decided", seq, messageId: id, ...verdict });
-  context.buffer = removeBuffered(context.buffer, id);
+  context.buffer = removeBuffered(context.buffer, entry);
   if (work?.running === true) stopHeartbeat(step);
   const emoji = context.settings.ackReaction;
   if (emoji !== null) effects.push({ type: "react", message: id, emoji, route });

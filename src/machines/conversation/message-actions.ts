@@ -6,6 +6,7 @@
  */
 import { limits } from "../../domain/limits.ts";
 import { type Millis, routeOf } from "../../domain/message.ts";
+import { chatOf, idsIn, isSame, nameIn, namesIn, placed } from "../batching/chats.ts";
 import type { AskedMessage, BufferEntry } from "../batching/context-buffer.ts";
 import {
   editBuffered,
@@ -59,7 +60,8 @@ export function recordDecision({ context, effects }: Step, event: AnalyzedMessag
   effects.push(creditExpiresAt === undefined ? decided : { ...decided, creditExpiresAt });
   if (message.chat.kind === "direct") return;
   noteFloor(context, event);
-  context.heardMessages = withNewest(context.heardMessages, message.id);
+  const name = nameIn(chatOf(context.settings, message), message.id);
+  context.heardMessages = withNewest(context.heardMessages, name);
   if (analysis.isNew) effects.push({ type: "membership.refresh", route: routeOf(message) });
 }
 
@@ -99,8 +101,9 @@ export function bufferMessage(step: Step, event: AnalyzedMessage): void {
 export function bufferSibling(step: Step, event: SiblingSpoke): void {
   remember(step, event);
   const { context } = step;
-  const { id } = event.message;
-  context.siblingMessages = latest(context.siblingMessages, [id], limits.ownMessagesCountMax);
+  const { message } = event;
+  const name = nameIn(chatOf(context.settings, message), message.id);
+  context.siblingMessages = latest(context.siblingMessages, [name], limits.ownMessagesCountMax);
 }
 
 function remember(
@@ -110,8 +113,9 @@ function remember(
 ): void {
   const { context } = step;
   const { at, seq, message } = event;
-  const heard: BufferEntry = { seq, id: message.id, at, author: message.author.id, self: false };
-  const entry = asked === undefined ? heard : { ...heard, asked };
+  const heard = { seq, id: message.id, at, author: message.author.id, self: false };
+  const known = asked === undefined ? heard : { ...heard, asked };
+  const entry: BufferEntry = placed(known, chatOf(context.settings, message));
   const { buffer, dropped } = rememberIn(context.buffer, entry, context.settings.context.size);
   context.buffer = buffer;
   for (const { seq, id } of dropped) drop(step, { seq, id }, "context-size");
@@ -167,22 +171,23 @@ export function applyEdit(step: Step, event: MessageEdited): void {
   const { seq, edit } = event;
   const route = routeOf(edit);
   const { buffer, forming, inbox } = context;
-  context.buffer = editBuffered(buffer, edit.id, seq);
+  const edited = placed({ id: edit.id }, chatOf(context.settings, edit));
+  context.buffer = editBuffered(buffer, edited, seq);
   context.forming = editPending(forming, route, edit.id, seq);
   context.inbox = editPending(inbox, route, edit.id, seq);
   noteEdit(step, event);
 }
 
 function noteEdit({ context }: Step, { at, seq, edit }: MessageEdited): void {
-  const { id } = edit;
-  const read = context.readByTurns.find((message) => message.id === id);
+  const edited = placed({ id: edit.id }, chatOf(context.settings, edit));
+  const read = context.readByTurns.find((message) => isSame(message, edited));
   if (read === undefined) return;
-  const { id: _, ...was } = read;
+  const { id: _, chat: __, ...was } = read;
   context.readByTurns = context.readByTurns.map((message) =>
     message === read ? { ...message, editSeq: seq } : message,
   );
   const { size } = context.settings.context;
-  const { notes, lost } = addNote(context.notes, { seq, id, at, was }, size);
+  const { notes, lost } = addNote(context.notes, { seq, at, was, ...edited }, size);
   context.notes = notes;
   context.buffer = { ...context.buffer, dropped: context.buffer.dropped + lost };
 }
@@ -191,20 +196,27 @@ function noteEdit({ context }: Step, { at, seq, edit }: MessageEdited): void {
 export function noteReaction({ context }: Step, { at, seq, reaction }: MessageReacted): void {
   const { id, ofSelf, added, removed } = reaction;
   const { ownMessages, siblingMessages, settings } = context;
-  const isOurs = ofSelf === true ? !siblingMessages.includes(id) : ownMessages.includes(id);
+  const chat = chatOf(settings, reaction);
+  const isIn = (list: readonly string[]) => idsIn(list, chat).includes(id);
+  const isOurs = ofSelf === true ? !isIn(siblingMessages) : isIn(ownMessages);
   if (!isOurs || added.length + removed.length === 0) return;
-  context.notes = addNote(context.notes, { seq, id, at }, settings.context.size).notes;
+  context.notes = addNote(
+    context.notes,
+    placed({ seq, id, at }, chat),
+    settings.context.size,
+  ).notes;
 }
 
 /** Forgets a message nobody has answered yet. What a turn has already taken stays as it was. */
 export function applyDeletion(step: Step, { deletion }: MessageDeleted): void {
   const { context } = step;
-  const remembered = context.buffer.entries.find(({ id }) => id === deletion.id);
+  const deleted = placed({ id: deletion.id }, chatOf(context.settings, deletion));
+  const remembered = context.buffer.entries.find((entry) => isSame(entry, deleted));
   if (remembered !== undefined) {
-    context.buffer = removeBuffered(context.buffer, deletion.id);
+    context.buffer = removeBuffered(context.buffer, deleted);
     drop(step, { seq: remembered.seq, id: remembered.id }, "deleted");
   }
-  context.notes = removeNotes(context.notes, deletion.id);
+  context.notes = removeNotes(context.notes, deleted);
   const route = routeOf(deletion);
   const forming = removePending(context.forming, route, deletion.id);
   const inbox = removePending(context.inbox, route, deletion.id);
@@ -236,13 +248,15 @@ export function seedHistory({ context }: Step, event: HistorySeeded): void {
   for (const message of event.messages) {
     const { id, author } = message;
     const at = Math.min(event.at, message.sentAt ?? event.at);
-    if (heard.has(id)) continue;
-    entries.push({ seq: event.seq, id, at, author: author.id, self: author.isSelf });
+    const chat = chatOf(context.settings, message);
+    if (heard(id, chat)) continue;
+    const entry = { seq: event.seq, id, at, author: author.id, self: author.isSelf };
+    entries.push(placed(entry, chat));
     if (!author.isSelf) spoken.push({ message, at });
   }
   context.buffer = seedBuffer(context.buffer, entries);
   const idsOf = (self: boolean) =>
-    entries.flatMap((entry) => (entry.self === self ? entry.id : []));
+    entries.flatMap((entry) => (entry.self === self ? nameIn(entry.chat, entry.id) : []));
   // What came meanwhile is newer than the history.
   const { ownMessages, heardMessages } = context;
   context.ownMessages = latest(idsOf(true), ownMessages, limits.ownMessagesCountMax);
@@ -256,17 +270,16 @@ export function seedHistory({ context }: Step, event: HistorySeeded): void {
   }
 }
 
-/** Messages that came before the history did. */
-function heardMeanwhile(context: Step["context"]): ReadonlySet<string> {
-  const { ownMessages, heardMessages, siblingMessages, forming, inbox, run } = context;
-  const pending = [...inbox, ...forming, ...(run === null ? [] : [run])];
-  const ids = pending.flatMap((batch) => ("batch" in batch ? batch.batch : batch.messages));
-  return new Set([
-    ...ownMessages,
-    ...heardMessages,
-    ...siblingMessages,
-    ...ids.map(({ id }) => id),
-  ]);
+/** Whether a message came before the history did. */
+function heardMeanwhile(context: Step["context"]) {
+  const { settings, ownMessages, heardMessages, siblingMessages, forming, inbox, run } = context;
+  const running = run === null ? [] : [{ messages: run.batch, route: run.order.route }];
+  const pending = [...inbox, ...forming, ...running].flatMap(({ messages, route }) => {
+    const ids = messages.map(({ id }) => id);
+    return namesIn(chatOf(settings, route), ids);
+  });
+  const all = [...ownMessages, ...heardMessages, ...siblingMessages, ...pending];
+  return (id: string, chat: string | undefined) => idsIn(all, chat).includes(id);
 }
 
 export function noteMembership({ context }: Step, event: MembershipRead): void {

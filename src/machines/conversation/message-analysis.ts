@@ -12,6 +12,7 @@ import type {
 } from "../../domain/decision.ts";
 import type { FloorLedger } from "../../domain/floor.ts";
 import { type AuthorId, type Inbound, routeOf } from "../../domain/message.ts";
+import { chatOf, idsIn } from "../batching/chats.ts";
 import { type Arrival, type Gathered, gather } from "../batching/inbox.ts";
 import { decideEngagement } from "../engagement/engagement.ts";
 import { noteSpeaker, participantDaysOf } from "../engagement/humans.ts";
@@ -110,10 +111,11 @@ function inputOf(
 ): EngagementInput {
   const { settings, ownMessages, siblingMessages, heardMessages } = context;
   const { namesOnly } = event;
+  const chat = chatOf(settings, event.message);
   const found = signalsOf(event.message, {
-    ownMessages,
-    siblingMessages,
-    heardMessages,
+    ownMessages: idsIn(ownMessages, chat),
+    siblingMessages: idsIn(siblingMessages, chat),
+    heardMessages: idsIn(heardMessages, chat),
     everyoneMentions: settings.everyoneMentions,
   });
   const signals = fromBot && !found.authorIsBot ? { ...found, authorIsBot: true } : found;

@@ -9,6 +9,7 @@ import { fold } from "../../domain/fold-text.ts";
 import { limits } from "../../domain/limits.ts";
 import { extrasOf } from "../../domain/outgoing.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
+import { chatOf, idsIn } from "../batching/chats.ts";
 import { endsWithQuestion, hashesOf } from "../engagement/floor-words.ts";
 import type { Block } from "../events/effects.ts";
 import type { AgentSpoke, AgentText, AgentTool, TextDue } from "../events/events.ts";
@@ -51,7 +52,8 @@ export function sendBlock({ context, effects }: Step, event: AgentText): void {
     ...(refused && isSaid ? { refused } : {}),
     ...(asides.length > 0 ? { asides } : {}),
   };
-  if (!refused) effects.push(blockOf(run, event, settings, context.heardMessages));
+  const heard = idsIn(context.heardMessages, chatOf(settings, run.order.route));
+  if (!refused) effects.push(blockOf(run, event, settings, heard));
 }
 
 /** What the floor remembers of a text of ours; a person whose name it begins with is named. */

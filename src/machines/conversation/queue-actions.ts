@@ -6,6 +6,7 @@
  * whenever they change.
  */
 import type { Millis, Route } from "../../domain/message.ts";
+import { chatOf, placed } from "../batching/chats.ts";
 import { type BufferEntry, closeQuestions, rememberLate } from "../batching/context-buffer.ts";
 import {
   closeDue,
@@ -180,7 +181,9 @@ export function parkLine(step: Step, { from }: RunAborted): void {
   const shown = parked.filter(({ past }) => past === undefined);
   context.buffer = rememberLate(
     context.buffer,
-    shown.flatMap(({ messages }) => messages.map(entryOf)),
+    shown.flatMap(({ messages, route }) =>
+      messages.map((message) => placed(entryOf(message), chatOf(context.settings, route))),
+    ),
   );
   requestIfFreed(step, held);
   if (context.inbox.length === 0) setQuiet(step, null);

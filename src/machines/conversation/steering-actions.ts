@@ -11,8 +11,17 @@
  */
 import { limits } from "../../domain/limits.ts";
 import { type Millis, sameRoute } from "../../domain/message.ts";
+import { chatOf, placed } from "../batching/chats.ts";
 import { type Flush, type Forming, type PendingMessage, refOf } from "../batching/inbox.ts";
-import { addNote, addRead, editsOf, noteRef, withEdits, withNotes } from "../batching/notes.ts";
+import {
+  addNote,
+  addRead,
+  editsOf,
+  noteRef,
+  type ReadMessage,
+  withEdits,
+  withNotes,
+} from "../batching/notes.ts";
 import type { AgentSteered, DeadlineDue, RunAborted } from "../events/events.ts";
 import { freeLine } from "./agent-relay.ts";
 import type { Run } from "./context.ts";
@@ -144,18 +153,22 @@ function noteTaken(
   flushes: readonly Flush[],
   { at, edits }: AgentSteered,
 ): readonly PendingMessage[] {
-  const taken = flushes.flatMap(({ messages }) =>
-    messages.map((message) => {
+  const { size } = context.settings.context;
+  const read: ReadMessage[] = [];
+  const taken = flushes.flatMap(({ messages, route }) => {
+    const chat = chatOf(context.settings, route);
+    const asRead = messages.map((message) => {
       const { editSeq, ...unedited } = message;
       if (editSeq === undefined || edits === undefined || edits.includes(editSeq)) return message;
       const { seq, id } = message;
-      const { size } = context.settings.context;
-      const note = { seq: editSeq, id, at, was: { seq } };
+      const note = placed({ seq: editSeq, id, at, was: { seq } }, chat);
       context.notes = addNote(context.notes, note, size).notes;
       return unedited;
-    }),
-  );
-  context.readByTurns = addRead(context.readByTurns, taken.map(refOf));
+    });
+    read.push(...asRead.map((message) => placed(refOf(message), chat)));
+    return asRead;
+  });
+  context.readByTurns = addRead(context.readByTurns, read);
   return taken;
 }
 

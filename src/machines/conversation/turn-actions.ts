@@ -9,6 +9,7 @@ import { limits } from "../../domain/limits.ts";
 import { type Millis, sameRoute } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import { failureKindOf } from "../../domain/stream.ts";
+import { chatOf, isSame, placed } from "../batching/chats.ts";
 import { emptyBuffer, splitBuffer, takeBuffer } from "../batching/context-buffer.ts";
 import { type Flush, refOf } from "../batching/inbox.ts";
 import { addRead, editsOf, type Note, takeNotes, withEdits, withNotes } from "../batching/notes.ts";
@@ -133,7 +134,7 @@ type Answered = Pick<Flush, "messages" | "route"> & { readonly past?: number | u
  * What was overheard, for the turn of a flush. That of a session which is over leaves what came
  * after its question to the next one.
  */
-function takeOverheard({ context }: Step, { messages, past }: Answered, at: Millis) {
+function takeOverheard({ context }: Step, { messages, past, route }: Answered, at: Millis) {
   const newest = messages.at(-1)?.seq ?? 0;
   const [taken, left] =
     past === undefined ? [context.buffer, emptyBuffer] : splitBuffer(context.buffer, newest);
@@ -144,7 +145,8 @@ function takeOverheard({ context }: Step, { messages, past }: Answered, at: Mill
   context.notes = notes.left;
   const { shown, aged, omitted } = takeBuffer(taken, at, maxAgeMs);
   // The text of a message that is to be answered has its edit.
-  const isAnswered = (note: Note) => messages.some(({ id }) => id === note.id);
+  const chat = chatOf(context.settings, route);
+  const isAnswered = (note: Note) => messages.some(({ id }) => isSame(note, placed({ id }, chat)));
   const more = notes.shown.filter((note) => note.was === undefined || !isAnswered(note));
   return { shown, aged, omitted: omitted + notes.lost, notes: more };
 }
@@ -163,7 +165,12 @@ function orderOf(step: Step, event: SlotGranted, flush: Answered, guard: boolean
   const direct = flush.route.chat.kind === "direct";
   const batch = flush.messages.map(refOf);
   const overheard = shown.map(refOf);
-  if (!isPast) context.readByTurns = addRead(context.readByTurns, [...overheard, ...batch]);
+  if (!isPast) {
+    const chat = chatOf(settings, flush.route);
+    const others = shown.map((entry) => placed(refOf(entry), entry.chat));
+    const own = batch.map((message) => placed(message, chat));
+    context.readByTurns = addRead(context.readByTurns, [...others, ...own]);
+  }
   return {
     type: "turn.run",
     turnId,

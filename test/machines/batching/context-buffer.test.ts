@@ -81,12 +81,12 @@ describe("cold start, edits and deletes", () => {
 
   test("an edit moves the text's number in place, a delete takes the message out", () => {
     const buffer = hear(emptyBuffer, 0, 3, 20);
-    const edited = editBuffered(buffer, "m1", 77);
+    const edited = editBuffered(buffer, { id: "m1" }, 77);
     expect(edited.entries.map(({ editSeq }) => editSeq)).toEqual([undefined, 77, undefined]);
-    const removed = removeBuffered(edited, "m1");
+    const removed = removeBuffered(edited, { id: "m1" });
     expect(removed.entries.map(({ id }) => id)).toEqual(["m0", "m2"]);
     expect(removed.dropped).toBe(0);
-    expect(editBuffered(buffer, "other", 77)).toBe(buffer);
-    expect(removeBuffered(buffer, "other")).toBe(buffer);
+    expect(editBuffered(buffer, { id: "other" }, 77)).toBe(buffer);
+    expect(removeBuffered(buffer, { id: "other" })).toBe(buffer);
   });
 });

@@ -46,8 +46,8 @@ describe("one more note", () => {
 
   test("a deleted message takes its notes along", () => {
     const notes = [reaction(1, "a"), reaction(2, "b")];
-    expect(seqs(removeNotes(notes, "a"))).toEqual([2]);
-    expect(removeNotes(notes, "c")).toBe(notes);
+    expect(seqs(removeNotes(notes, { id: "a" }))).toEqual([2]);
+    expect(removeNotes(notes, { id: "c" })).toBe(notes);
   });
 });
 

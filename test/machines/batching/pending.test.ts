@@ -188,9 +188,11 @@ describe("the context buffer", () => {
 
   test("edits and deletes leave the rest, and its count, as it is", () => {
     const given = buffer(2, entry(1), entry(2));
-    expect(editBuffered(given, "m2", 9)).toEqual(buffer(2, entry(1), entry(2, { editSeq: 9 })));
-    expect(editBuffered(given, "m2", 9).entries[0]).toBe(given.entries[0]);
-    expect(removeBuffered(given, "m2")).toEqual(buffer(2, entry(1)));
+    expect(editBuffered(given, { id: "m2" }, 9)).toEqual(
+      buffer(2, entry(1), entry(2, { editSeq: 9 })),
+    );
+    expect(editBuffered(given, { id: "m2" }, 9).entries[0]).toBe(given.entries[0]);
+    expect(removeBuffered(given, { id: "m2" })).toEqual(buffer(2, entry(1)));
   });
 
   test("closes its questions, all or one", () => {

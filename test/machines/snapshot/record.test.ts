@@ -10,7 +10,7 @@ import { type Attention, chartValue } from "../../../src/machines/conversation/s
 import { readSnapshot, writeSnapshot } from "../../../src/machines/snapshot/snapshot.ts";
 import { upgradeV1 } from "../../../src/machines/snapshot/snapshot-v1.ts";
 import { upgradeV2 } from "../../../src/machines/snapshot/snapshot-v2.ts";
-import { defaults } from "../../support/runtime/conversation-rig.ts";
+import { defaults, Rig } from "../../support/runtime/conversation-rig.ts";
 
 const route = {
   channel: "irc",
@@ -214,6 +214,59 @@ const fields: readonly (readonly [Partial<ConversationContext>, Record<string, u
     },
   ],
   [
+    {
+      buffer: {
+        entries: [
+          { seq: 1, id: "a", at: 11, author: "us", self: true, chat: "x" },
+          {
+            seq: 2,
+            id: "a",
+            at: 12,
+            author: "ann",
+            self: false,
+            editSeq: 9,
+            asked: { route, media: false, group: null, gist: "" },
+            chat: "y",
+          },
+        ],
+        dropped: 0,
+      },
+      notes: [
+        { seq: 3, id: "a", at: 5, chat: "x" },
+        { seq: 4, id: "a", at: 6, was: { seq: 1 }, chat: "y" },
+        { seq: 5, id: "a", at: 7, was: { seq: 1, editSeq: 2 }, chat: "y" },
+      ],
+      ownMessages: ["old", "x\na", "x\nb", "y\na", "c"],
+      heardMessages: ["x\na", "x\nb", "y\na"],
+      readByTurns: [
+        { seq: 1, id: "a", chat: "x" },
+        { seq: 2, id: "a", editSeq: 9, chat: "y" },
+        { seq: 6, id: "a" },
+        { seq: 7, id: "a", chat: "z" },
+        { seq: 8, id: "a", chat: "x" },
+        { seq: 9, id: "b", chat: "x" },
+      ],
+    },
+    {
+      ch: ["x", "y", "z"],
+      b: [
+        [
+          [1, "a", 11, "us", 1, 0, null, 0],
+          [2, "a", 12, "ann", 0, 9, [route, 0, null, ""], 1],
+        ],
+        0,
+      ],
+      nt: [
+        [3, "a", 5, 0, 0, 0],
+        [4, "a", 6, 1, 0, 1],
+        [5, "a", 7, 1, 2, 1],
+      ],
+      o: ["old", 0, "a", "b", 1, "a", -1, "c"],
+      c: [0, "a", "b", 1, "a"],
+      d: [1, [2, "a", 9, 1], [6, "a"], [7, "a", 0, 2], 8, 9],
+    },
+  ],
+  [
     { seeded: true, introduced: true, abortedLastRun: true },
     { s: 1, x: 1, a: 1 },
   ],
@@ -234,6 +287,16 @@ const fields: readonly (readonly [Partial<ConversationContext>, Record<string, u
     { c: ["a", "b", "c", "d", "e"], d: [1, 2, [4, "d"], 5, [3, "c", 9], 6, [7, "unheard"], 8] },
   ],
   [{ readByTurns: [{ seq: 1, id: "a" }] }, { d: [[1, "a"]] }],
+  [
+    {
+      heardMessages: ["a", "b"],
+      readByTurns: [
+        { seq: 1, id: "a" },
+        { seq: 2, id: "b", editSeq: 9 },
+      ],
+    },
+    { c: ["a", "b"], d: [1, [2, "b", 9]] },
+  ],
   [
     { quietBy: 6, interruptedAt: 7, turnSeq: 8, override: { send: "deny" } },
     { qb: 6, u: 7, t: 8, v: { send: "deny" } },
@@ -298,6 +361,48 @@ describe("a field", () => {
       { seq: 2, id: "" },
     ]);
     expect(read({ fa: 7 }).turnSeq).toBe(0);
+  });
+});
+
+describe("a record of before chats were kept, in a session of several", () => {
+  const before = {
+    b: [
+      [
+        [3, "1", 0, "ann"],
+        [4, "2", 0, "bob"],
+      ],
+      0,
+    ],
+    nt: [[5, "p1", 0]],
+    o: ["p1"],
+    c: ["1", "2"],
+    d: [
+      [1, "7"],
+      [2, "8", 6],
+    ],
+  };
+  const options = {
+    settings: { severalChats: true },
+    record: JSON.stringify([1, 3, "observing|clear", before]),
+  };
+
+  test("loses nothing, and is written again as it was", () => {
+    const { conversation } = new Rig(options);
+    expect(conversation.context).toMatchObject({
+      buffer: { entries: [{ id: "1" }, { id: "2" }] },
+      readByTurns: [{ id: "7" }, { id: "8", editSeq: 6 }],
+      ownMessages: ["p1"],
+    });
+    expect(JSON.parse(conversation.record())[3]).toEqual(before);
+  });
+
+  test("knows its messages by their ids, whatever chat they were in", () => {
+    const rig = new Rig(options);
+    rig.remove("1");
+    expect(rig.of("dropped")).toMatchObject([{ message: { seq: 3, id: "1" } }]);
+    const edited = rig.edit("8", "later");
+    expect(rig.conversation.context.notes).toMatchObject([{ id: "p1" }, { seq: edited, id: "8" }]);
+    expect(rig.say("ann", "indeed", { replyTo: { id: "p1" } })).toBe("reply");
   });
 });
 

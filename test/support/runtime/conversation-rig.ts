@@ -31,6 +31,7 @@ export const defaults: ConversationSettings = {
   queue: { mode: "collect", debounceMs: 500, cap: 20, drop: "summarize" },
   ackReaction: "👀",
   replyTo: "auto",
+  severalChats: false,
   responsePrefix: "",
   stream: {
     mode: "auto",

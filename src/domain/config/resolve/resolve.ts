@@ -5,6 +5,7 @@
  * levels of the room (rooms.ts). `byChannel` shorthands belong to the level that contains them.
  */
 import type { Trigger } from "../../decision.ts";
+import { holdsSeveralChats } from "../../key.ts";
 import type { ChatKind } from "../../message.ts";
 import type { ConversationSettings, SendPolicy } from "../../settings.ts";
 import type { Overrides } from "../conversation/overrides.ts";
@@ -121,6 +122,7 @@ export function resolveSettings(
     version,
     agentId: scope.agentId,
     agentName: entry === undefined ? scope.agentId : agentName(entry),
+    severalChats: holdsSeveralChats(scope.key),
     engagement: {
       trigger: engagement.trigger.filter(isTrigger),
       activation: engagement.activation,
