@@ -3,8 +3,11 @@
  * the messages that judges answer about.
  */
 import type { Store } from "../../domain/ports/index.ts";
+import { chatOf, isSame, placed } from "../../machines/batching/chats.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import type { EffectPorts } from "./effect-executor.ts";
+
+const several = { severalChats: true };
 
 type Found = Pick<EffectPorts, "eventOf" | "messageOf">;
 
@@ -15,11 +18,13 @@ export function decidedEvents(store: Pick<Store, "events" | "eventsByMessage">):
       const event = row === undefined ? null : decodeEvent(row);
       return event?.type === "message.received" || event?.type === "judge.answered" ? event : null;
     },
-    async messageOf(conv, id) {
-      const rows = await store.eventsByMessage(id);
+    async messageOf(conv, asked) {
+      const rows = await store.eventsByMessage(asked.id);
       for (const row of rows.filter((one) => one.conv === conv).reverse()) {
         const event = decodeEvent(row);
-        if (event.type === "message.received") return event;
+        if (event.type !== "message.received") continue;
+        const { message } = event;
+        if (isSame(asked, placed({ id: message.id }, chatOf(several, message)))) return event;
       }
       return null;
     },

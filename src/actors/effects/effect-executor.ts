@@ -9,6 +9,7 @@
 import { decodeVerdict } from "../../domain/decision.ts";
 import type { Clock, Log, StoreWrite } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
+import type { Placed } from "../../machines/batching/chats.ts";
 import type { Effect, Joined, MessageRef, OutcomeReached } from "../../machines/events/effects.ts";
 import type { JudgeAnswered, MessageReceived } from "../../machines/events/events.ts";
 import type { Typing } from "../channels/typing-indicators.ts";
@@ -70,7 +71,7 @@ export interface EffectPorts {
    */
   readonly eventOf: (seq: number) => Promise<MessageReceived | JudgeAnswered | null>;
   /** The message with that platform id in a conversation. */
-  readonly messageOf: (conv: number, id: string) => Promise<MessageReceived | null>;
+  readonly messageOf: (conv: number, asked: Placed) => Promise<MessageReceived | null>;
   /** The texts of messages, as a transcript has them. */
   readonly textsOf: (refs: readonly MessageRef[]) => Promise<readonly MessageLine[]>;
   readonly media: Pick<Media, "engaged">;
@@ -351,7 +352,7 @@ async function appliedEvents(
     const plan = planOf(step);
     const forgotten = pushedOut?.get(seq) ?? null;
     if (event.type === "judge.answered" && code > 0) {
-      const message = await ports.messageOf(conv, event.id);
+      const message = await ports.messageOf(conv, event);
       applied.push({ seq, conv, key, code, message, again: true, plan, forgotten });
       continue;
     }
@@ -362,8 +363,7 @@ async function appliedEvents(
     const { seq, conv, key, code } = step;
     const found = code > 0 ? await ports.eventOf(seq) : null;
     const again = found?.type === "judge.answered" ? ({ again: true } as const) : {};
-    const message =
-      found?.type === "judge.answered" ? await ports.messageOf(conv, found.id) : found;
+    const message = found?.type === "judge.answered" ? await ports.messageOf(conv, found) : found;
     const plan = planOf(step);
     applied.push({ seq, conv, key, code, message, ...again, plan, forgotten: null });
   }

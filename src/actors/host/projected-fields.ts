@@ -99,7 +99,7 @@ const events: Type<ConversationEvent> = {
   "message.reacted": { seq: "plain", reaction },
   "history.seeded": { seq: "plain", messages: list(message) },
   "membership.read": { membership },
-  "judge.answered": { ...all("id", "engage", "confidence", "failed"), why: "text", usage },
+  "judge.answered": { ...all("id", "chat", "engage", "confidence", "failed"), why: "text", usage },
   "deadline.due": all("id"),
   "lane.granted": turn,
   "agent.started": { ...turn, ...all("attempt") },

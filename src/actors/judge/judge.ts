@@ -12,9 +12,11 @@
 import { resolveJudge } from "../../domain/config/index.ts";
 import type { JudgeFailure } from "../../domain/decision.ts";
 import { type Judgement, judgementIn } from "../../domain/judgement.ts";
+import { holdsSeveralChats } from "../../domain/key.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Clock, Log } from "../../domain/ports/index.ts";
 import { late, within } from "../../domain/ports/within.ts";
+import { chatOf, type Placed, placed } from "../../machines/batching/chats.ts";
 import type { JudgeAsk } from "../../machines/events/effects.ts";
 import type { JudgeAnswered } from "../../machines/events/events.ts";
 import type { Configs } from "../journal/config-versions.ts";
@@ -51,6 +53,10 @@ export interface Judges {
 }
 
 type Answer = Pick<JudgeAnswered, "engage" | "confidence" | "why" | "failed">;
+/** The message of a question. */
+interface Asked extends Placed {
+  readonly seq: number;
+}
 interface Outcome {
   readonly answer: Answer;
   readonly usage: Summary["usage"];
@@ -82,6 +88,9 @@ export function createJudges(ports: JudgePorts): Judges {
     const judge = resolveJudge(configs.current(), agentId, key);
     const asked = effect.messages.at(-1);
     if (judge === null || asked === undefined) return;
+    const { seq, id } = asked;
+    const chat = chatOf({ severalChats: holdsSeveralChats(key) }, effect.route);
+    const about: Asked = placed({ seq, id }, chat);
     const report = (result: JudgeResult, { inputTokens, outputTokens } = unused) =>
       ports.onResult({ key, result, inputTokens, outputTokens });
     // A step that was lost in a crash is made again, and what it asks may be long past.
@@ -89,7 +98,8 @@ export function createJudges(ports: JudgePorts): Judges {
     const isFree = open < limits.judgeQuestionsOpenMax;
     if (!isFree || !(await spending.take(agentId, judge))) {
       report("budget");
-      return note(step, asked, failed("budget", "no question was left in the budget"), unused);
+      const none = failed("budget", "no question was left in the budget");
+      return note(step, about, none, unused);
     }
     open += 1;
     const { answer, usage } = await consult(effect, step, judge.timeoutMs).finally(() => {
@@ -104,7 +114,7 @@ export function createJudges(ports: JudgePorts): Judges {
       failed: answer.failed === undefined ? 0 : 1,
     });
     report(result, usage);
-    note(step, asked, answer, usage);
+    note(step, about, answer, usage);
   }
 
   /** The judge's answer, in time or not. */
@@ -133,14 +143,14 @@ export function createJudges(ports: JudgePorts): Judges {
 
   function note(
     { conv, key }: HostStep,
-    { seq, id }: JudgeAsk["messages"][number],
+    { seq, ...about }: Asked,
     { engage, confidence, why, failed }: Answer,
     usage: Summary["usage"],
   ): void {
     const event: JudgeAnswered = {
       type: "judge.answered",
       at: clock.now(),
-      id,
+      ...about,
       engage,
       confidence,
       why,
@@ -148,7 +158,9 @@ export function createJudges(ports: JudgePorts): Judges {
       ...(usage === unused ? {} : { usage }),
     };
     const identity = `judge|${seq}`;
-    ports.append([newEvent({ conv, key }, configs.version(), event, { identity, messageId: id })]);
+    ports.append([
+      newEvent({ conv, key }, configs.version(), event, { identity, messageId: about.id }),
+    ]);
   }
 
   return {

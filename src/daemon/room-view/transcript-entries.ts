@@ -85,7 +85,7 @@ async function entriesIn(
     case "message.deleted":
       return [{ kind: "deleted", ...place, id: event.deletion.id }];
     case "judge.answered": {
-      const { type: _, ...answer } = event;
+      const { type: _, chat: __, ...answer } = event;
       return [{ kind: "judged", ...answer, seq: row.seq, engaged: (row.code ?? 0) > 0 }];
     }
     case "delivery.sent":

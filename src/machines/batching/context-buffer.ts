@@ -120,9 +120,9 @@ export function editBuffered(buffer: ContextBuffer, edited: Placed, seq: number)
  * The buffer with no open question, or with none about one message; the same object where there is
  * none.
  */
-export function closeQuestions(buffer: ContextBuffer, id?: string): ContextBuffer {
+export function closeQuestions(buffer: ContextBuffer, about?: Placed): ContextBuffer {
   const isOpen = (entry: BufferEntry) =>
-    entry.asked !== undefined && (id === undefined || entry.id === id);
+    entry.asked !== undefined && (about === undefined || isSame(entry, about));
   if (!buffer.entries.some(isOpen)) return buffer;
   const entries = buffer.entries.map((entry) => {
     if (!isOpen(entry)) return entry;

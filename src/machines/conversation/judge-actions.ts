@@ -10,6 +10,7 @@
 import { type Inbound, type Route, routeOf } from "../../domain/message.ts";
 import { oneLine } from "../../domain/sanitize.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
+import { isSame } from "../batching/chats.ts";
 import {
   type AskedMessage,
   type BufferEntry,
@@ -68,7 +69,7 @@ export function askJudge({ context, effects }: Step, route: Route): void {
 /** What an answer means to the conversation as it is now. */
 export function analyzeAnswer(context: ConversationContext, event: JudgeAnswered): AnswerAnalysis {
   const { buffer, settings, forming } = context;
-  const found = buffer.entries.find(({ id, asked }) => asked !== undefined && id === event.id);
+  const found = buffer.entries.find((entry) => entry.asked !== undefined && isSame(entry, event));
   const entry = found ?? null;
   const { judge } = settings.engagement;
   const isSure = judge !== undefined && event.confidence >= judge.minConfidence;
@@ -130,8 +131,8 @@ export function engageLate(step: Step, event: AnalyzedAnswer, work?: AtWork): vo
 }
 
 /** The answer leaves the message observed. */
-export function closeQuestion({ context }: Step, { id }: JudgeAnswered): void {
-  context.buffer = closeQuestions(context.buffer, id);
+export function closeQuestion({ context }: Step, event: JudgeAnswered): void {
+  context.buffer = closeQuestions(context.buffer, event);
 }
 
 export function dropQuestions({ context }: Step): void {

@@ -95,6 +95,8 @@ export interface JudgeAnswered {
   readonly at: Millis;
   /** Platform id of the message. */
   readonly id: string;
+  /** Its chat, where its session may hold several (batching/chats.ts); earlier versions said none. */
+  readonly chat?: string;
   readonly engage: boolean;
   /** 0 to 1. */
   readonly confidence: number;

@@ -198,11 +198,11 @@ describe("the context buffer", () => {
   test("closes its questions, all or one", () => {
     const given = buffer(2, entry(1, { asked }), entry(2), entry(3, { asked }));
     expect(closeQuestions(given)).toStrictEqual(buffer(2, entry(1), entry(2), entry(3)));
-    const one = closeQuestions(given, "m3");
+    const one = closeQuestions(given, { id: "m3" });
     expect(one).toStrictEqual(buffer(2, entry(1, { asked }), entry(2), entry(3)));
     expect(one.entries[0]).toBe(given.entries[0]);
-    expect(closeQuestions(given, "m2")).toBe(given);
-    expect(closeQuestions(one, "m3")).toBe(one);
+    expect(closeQuestions(given, { id: "m2" })).toBe(given);
+    expect(closeQuestions(one, { id: "m3" })).toBe(one);
     const none = buffer(2, entry(1));
     expect(closeQuestions(none)).toBe(none);
   });

@@ -1,5 +1,6 @@
 /** Lines that no rule decided: put to the judge, observed until it answers, engaged at most once. */
 import { describe, expect, test } from "vitest";
+import { chatOf, placed } from "../../../src/machines/batching/chats.ts";
 import { Rig, type RigOptions } from "../../support/runtime/conversation-rig.ts";
 
 const judged = { engagement: judgedBy(0.6) } as const;
@@ -34,10 +35,32 @@ const answer = (rig: Rig, id: string, { engage = true, confidence = 0.9, failed 
     ...(failed === undefined ? {} : { failed }),
   });
 
+/** The judge answers about a line of one of several chats. */
+function answerIn(rig: Rig, chat: string, id: string, engage = true) {
+  const { severalChats } = rig.settings;
+  const place = { channel: "test", account: "default", chat: { id: chat, kind: "group" } } as const;
+  const about = placed({ id }, chatOf({ severalChats }, place));
+  rig.step({ type: "judge.answered", at: rig.now, ...about, engage, confidence: 0.9, why: "" });
+}
+
 const decidedOf = (rig: Rig, id: string) =>
   rig.of("decided").filter(({ messageId }) => messageId === id);
 
 describe("a line that nothing decides", () => {
+  test("is engaged by no answer about the same id in another chat of its session", () => {
+    const rig = rigOf({ settings: { severalChats: true } });
+    rig.say("ann", "soup?", { id: "1", chat: { id: "room", kind: "group" } });
+    rig.say("bob", "bread?", { id: "1", chat: { id: "attic", kind: "group" } });
+    answerIn(rig, "cellar", "1");
+    answerIn(rig, "attic", "1");
+    answerIn(rig, "room", "1", false);
+    rig.wait(5_000);
+    expect(rig.runs).toMatchObject([{ route: { chat: { id: "attic" } }, batch: [{ seq: 2 }] }]);
+    answerIn(rig, "room", "1");
+    rig.wait(5_000);
+    expect(rig.runs).toHaveLength(1);
+  });
+
   test("is observed, and the judge is asked about it with what was said before", () => {
     const rig = rigOf();
     expect(rig.say("ann", "lunch?")).toBe("judge");
