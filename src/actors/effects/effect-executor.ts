@@ -49,6 +49,7 @@ import {
   rowReactLine,
 } from "./event-stream.ts";
 import { byEvent, reportDropped, reportForgotten } from "./forgotten-messages.ts";
+import { stopWrites } from "./stop-writes.ts";
 
 export interface EffectPorts {
   readonly clock: Clock;
@@ -108,7 +109,9 @@ export function createEffects(ports: EffectPorts): Effects {
     const applied = await appliedEvents(ports, result, entries);
     const writes: StoreWrite[] = applied.map(({ seq, code }) => ({ kind: "applied", seq, code }));
     if (result.rejected.length > 0) writes.push(...(await ports.quarantine.note(result.rejected)));
-    for (const { plan } of applied) if (plan !== null) writes.push(...plan.writes);
+    const plans = applied.map(({ plan }) => plan);
+    for (const plan of plans) if (plan !== null) writes.push(...plan.writes);
+    writes.push(...stopWrites(ports.outbox, plans));
     for (const { conv, recordSeq, record } of result.checkpoints) {
       writes.push({ kind: "checkpoint", conv, recordSeq, epoch: result.epoch, record });
     }

@@ -12,13 +12,22 @@ import { setMaxListeners } from "node:events";
 import type { ChannelOutbound, OutboxRow } from "../../domain/ports/index.ts";
 import { createBackoff } from "./backoff.ts";
 import { stepsBetween } from "./delivery-steps.ts";
-import { changed, cutShort, resendOnce, resumed, sentAgain } from "./doubts.ts";
-import { createWaitingReactions, unseen } from "./pending-reactions.ts";
+import {
+  changed,
+  cutShort,
+  resendOnce,
+  resumed,
+  seenDead,
+  sentAgain,
+  withoutRetry,
+} from "./doubts.ts";
+import { createWaitingReactions, isTiring, unseen } from "./pending-reactions.ts";
 import {
   asMessage,
   type Delivery,
   deliveryOf,
   deliveryWith,
+  discardedBy,
   isDraft,
   isOnlyEdit,
   isText,
@@ -33,11 +42,9 @@ import { type CallOutcome, trySend } from "./send-attempt.ts";
 import { asAsked, askHooks } from "./send-hooks.ts";
 import { createSendQueues, type QueuedDelivery } from "./send-queues.ts";
 import { createSentTexts } from "./sent-texts.ts";
-import { keepCompleting } from "./stopped-turns.ts";
+import { markStopped } from "./stopped-turns.ts";
 import { createDrafts } from "./streamed-drafts.ts";
 import { givenUp, type Outbox, type OutboxPorts } from "./types.ts";
-
-const reactionTriesMax = 3;
 
 export function createOutbox(ports: OutboxPorts): Outbox {
   const { clock, journal, log } = ports;
@@ -129,7 +136,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     put(item, sending);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: sending }]);
     // Nothing was sent yet: the next start sends it, without a doubt.
-    if (queues.isHeld()) return withhold(item);
+    if (queues.isHeld() || discardedBy(item.delivery) !== null) return withhold(item);
     // The store may have failed for long.
     if (clock.now() >= body.expiresAt) {
       put(item, changed(sending, "defer", { dueAt: clock.now() }) ?? sending);
@@ -169,14 +176,17 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const ids = JSON.parse(draft?.messageIds ?? "[]") as string[];
     if (draft?.state === "sent" && ids[0] !== undefined && outbound.editText !== undefined)
       return ids[0];
-    if (isOnlyEdit(body)) await giveUp(item, "its message never came to be");
-    else item.delivery = deliveryOf(asMessage(row));
+    // Its turn may have been stopped meanwhile.
+    const now = item.delivery;
+    if (isOnlyEdit(now.body as TextBody)) await giveUp(item, "its message never came to be");
+    else item.delivery = deliveryOf(asMessage(now.row));
     return null;
   }
 
   /** The row is as it was before the attempt, and waits until the account may be used. */
   async function withhold(item: QueuedDelivery): Promise<void> {
     const row = changed(item.delivery.row, "withhold") as OutboxRow;
+    if (discardedBy(item.delivery) !== null) return done(item, row);
     put(item, row);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row }]);
     // It may be used again by now: nobody says so twice.
@@ -232,7 +242,7 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const dueAt = clock.now() + pace.afterTry(row, afterMs);
     const next = changed(row, "defer", { dueAt, error }) as OutboxRow;
     if (wholeAccount) queues.pause(body.route.channel, body.route.account, dueAt);
-    if (next.state === "dead") return done(item, next);
+    if (next.state === "dead" || discardedBy(item.delivery) !== null) return done(item, next);
     put(item, next);
     if (isText(item.delivery)) await journal.keep([{ kind: "outbox", row: next }]);
     queues.release(item, dueAt);
@@ -242,18 +252,15 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     const { row } = item.delivery;
     if (outcome.kind === "confirm") return done(item, changed(row, "confirm") as OutboxRow);
     log("debug", "reaction.failed", { id: row.id, error: outcome.error });
-    // A missing reaction does no harm; one that stays suggests that an answer is on its way.
-    const isTiring = row.kind === "react" && row.attempts >= reactionTriesMax;
-    if (outcome.kind === "refuse" || isTiring) {
+    if (outcome.kind === "refuse" || isTiring(row))
       return done(item, changed(row, "refuse", { error: outcome.error }) as OutboxRow);
-    }
     // Adding a reaction twice adds it once, so one in doubt is simply tried again.
     const afterMs = outcome.kind === "defer" ? outcome.afterMs : null;
     await defer(item, { kind: "defer", afterMs, wholeAccount: false, error: outcome.error });
   }
 
   async function done(item: QueuedDelivery, row: OutboxRow): Promise<void> {
-    await end(item, row);
+    await end(item, withoutRetry(row, discardedBy(item.delivery)));
     pace.ended(item.delivery);
     queues.next(item, pace.notBefore(queues.following(item)?.delivery));
   }
@@ -291,10 +298,10 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     return true;
   }
 
-  function giveUpAll(why: string, isMeant: (delivery: Delivery) => boolean): void {
+  function giveUpAll(turnId: string, why: string, isMeant: (of: Delivery) => boolean): void {
     for (const item of [...queued.values()]) {
-      if (!isText(item.delivery) || !isMeant(item.delivery)) continue;
-      giveUp(item, why).catch(stopped(item.delivery.row.id));
+      const { row } = item.delivery;
+      if (row.turnId === turnId && isMeant(item.delivery)) giveUp(item, why).catch(stopped(row.id));
     }
   }
 
@@ -338,16 +345,16 @@ export function createOutbox(ports: OutboxPorts): Outbox {
       queues.open();
     },
     wake: queues.wake,
+    stopping: (turnId, why, planned) => markStopped(queued, planned, turnId, why),
     discard(turnId, why) {
       drafts.forget(turnId);
-      const kept = keepCompleting(queued, turnId).map((row) => ({ kind: "outbox", row }) as const);
-      if (kept.length > 0) journal.keep(kept).catch(stopped(turnId));
-      giveUpAll(why, ({ row, body }) => row.turnId === turnId && !("stopped" in body));
+      markStopped(queued, [], turnId, why);
+      giveUpAll(turnId, why, (of) => discardedBy(of) !== null);
     },
     draft: drafts.update,
     endTurn(turnId, broken) {
       drafts.forget(turnId);
-      if (broken) giveUpAll(cutShort, ({ row }) => row.turnId === turnId && isDraft(row));
+      if (broken) giveUpAll(turnId, cutShort, ({ row }) => isDraft(row));
     },
     resend: alone(async (row) => {
       const next = queued.has(row.id) || isDraft(row) ? null : sentAgain(row, clock.now());
@@ -360,10 +367,9 @@ export function createOutbox(ports: OutboxPorts): Outbox {
     drop: alone(async (row) => {
       const item = queued.get(row.id);
       if (item !== undefined) return giveUp(item, givenUp);
-      if (row.state === "dead" && row.error?.startsWith(givenUp) === false) {
-        await journal.keep([
-          { kind: "outbox", row: { ...row, error: `${givenUp}: ${row.error}` } },
-        ]);
+      const seen = seenDead(row);
+      if (seen !== null) {
+        await journal.keep([{ kind: "outbox", row: seen }]);
         return true;
       }
       const next = changed(row, "drop", { error: givenUp });

@@ -9,8 +9,14 @@
  */
 import { LRUCache } from "lru-cache";
 import { atMost, limits } from "../../domain/limits.ts";
+import type { OutboxRow } from "../../domain/ports/index.ts";
 import type { Delivery, ReactionBody } from "./row-body.ts";
 import type { QueuedDelivery } from "./send-queues.ts";
+
+const reactionTriesMax = 3;
+/** A missing reaction does no harm; one that stays suggests that an answer is on its way. */
+export const isTiring = ({ kind, attempts }: OutboxRow): boolean =>
+  kind === "react" && attempts >= reactionTriesMax;
 
 export interface WaitingReactions {
   /** A row joins its queue. `found`: at start; the process before may have tried it. */

@@ -26,6 +26,8 @@ export interface TextBody {
   readonly edits?: string;
   /** Of an edit: its turn was stopped. Without that message it is not sent at all. */
   readonly stopped?: true;
+  /** Its turn was stopped, for this reason: no attempt begins any more, also after a restart. */
+  readonly discarded?: string;
   /** A side message: no part of the answer. */
   readonly aside?: "reasoning" | "status";
   /** Plugins were asked about it. */
@@ -98,6 +100,16 @@ export function isText(delivery: Delivery): delivery is Delivery & { body: TextB
   return kind === "reply" || kind === "notice" || kind === "edit";
 }
 
+/** The row of a text whose turn was stopped. */
+export function asDiscarded(row: OutboxRow, discarded: string): OutboxRow {
+  const body = { ...(deliveryOf(row).body as TextBody), discarded };
+  return asWritten({ ...row, body: JSON.stringify(body) }, body);
+}
+
+/** Why a text is not sent any more; null: it is. */
+export const discardedBy = ({ body }: Delivery): string | null =>
+  "discarded" in body ? (body.discarded ?? null) : null;
+
 /** The row of an edit, changed to be sent only as one. */
 export function onlyAsEdit(row: OutboxRow): OutboxRow {
   const body = { ...(JSON.parse(row.body) as TextBody), stopped: true };
@@ -105,8 +117,8 @@ export function onlyAsEdit(row: OutboxRow): OutboxRow {
 }
 
 /** Whether an edit is not sent without its message. */
-export const isOnlyEdit = ({ aside, stopped }: TextBody): boolean =>
-  aside !== undefined || stopped === true;
+export const isOnlyEdit = ({ aside, stopped, discarded }: TextBody): boolean =>
+  aside !== undefined || stopped === true || discarded !== undefined;
 
 /** The row of an edit, changed to be sent as a new message. */
 export function asMessage(row: OutboxRow): OutboxRow {

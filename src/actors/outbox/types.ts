@@ -58,7 +58,12 @@ export interface Outbox {
   textOf(message: SentMessage): string | null;
   /** An account may send again. */
   wake(channel: string, account: string): void;
-  /** Gives up what a turn has not sent yet. */
+  /**
+   * A turn is stopped: no attempt of what it has said begins any more. Returns the rows as they are to be
+   * stored with the stop. `planned`: what is stored with it and not accepted yet.
+   */
+  stopping(turnId: string, why: string, planned: readonly OutboxRow[]): readonly OutboxRow[];
+  /** The stop is stored: gives up what the turn has not sent yet. */
   discard(turnId: string, why: string): void;
   /** Sets the text that the message of a draft should show now. */
   draft(draft: TurnDraft): void;

@@ -77,6 +77,8 @@ export class World {
   /** The same for reactions. */
   readonly reactionFates: Fate[] = [];
   readonly runs: ScriptedRun[] = [];
+  /** Calls of the platform wait for it, then meet their fate. */
+  held: Promise<void> = Promise.resolve();
   /** Called with each text that the platform takes. */
   onSend: (text: string) => void = () => {};
   ready = true;
@@ -227,6 +229,7 @@ export class World {
       return { messageIds: [`p${this.sent.length}`] };
     };
     const meet = async (fates = this.fates): Promise<void> => {
+      await this.held;
       switch (fates.shift() ?? "ok") {
         case "ok":
           return;
