@@ -259,12 +259,19 @@ export function retryTurn(step: Step, event: AgentFailed | HostRecovered): void 
     attempt: run.order.attempt + 1,
     batch: batch.map(refOf),
     ...(blocks === 0 ? {} : { firstIndex: blocks }),
+    ...sessionLeft(run),
   };
   context.run = { ...run, order, batch };
   context.inbox = unsteered(context.inbox);
   effects.push(order);
   if (route !== null && event.type === "host.recovered" && event.restarted === true)
     effects.push({ type: "typing", on: true, route });
+}
+
+/** The session that a turn began in, where another one has begun since. */
+function sessionLeft({ left, order, batch }: Run): Pick<TurnRun, "sessionAt"> {
+  const { sessionAt = batch.at(-1)?.seq ?? order.prompt } = order;
+  return left === undefined || sessionAt === undefined ? {} : { sessionAt };
 }
 
 /** Why this end of the agent gives no whole answer; null: it does. */

@@ -66,6 +66,33 @@ describe("what was said before /new", () => {
     },
   );
 
+  test.each([1, 2, 3, 4, 5])(
+    "and is in a turn that a process which ended right then has begun (%d) belongs to the session before",
+    async (commits) => {
+      const world = await sessionWorld();
+      await world.talk("first", { direct: true, id: "first" });
+      await world.talk("/new", { direct: true });
+      await world.say("old question", { direct: true, id: "old" });
+      await world.pass(499);
+      world.clock.advanceTo(world.clock.now() + 1);
+      for (let tick = 0; tick < 40; tick += 1) await Promise.resolve();
+      await world.say("/new", { direct: true });
+      world.disk.fail({ at: commits, forever: true });
+      await world.runtime.settled();
+      world.disk.drop(true);
+      world.disk.heal();
+      await world.kill();
+      await world.pass(10_000);
+      await world.talk("fresh start", { direct: true, id: "fresh" });
+      expect(await heardIn(world, directKey)).toEqual([
+        ["first"],
+        ["old question"],
+        ["fresh start"],
+      ]);
+      await world.runtime.stop();
+    },
+  );
+
   test("by the operator's hand is a cut, too", async () => {
     const world = await sessionWorld();
     await world.talk("hello", { direct: true });
