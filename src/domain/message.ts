@@ -229,12 +229,16 @@ export function routeOf(place: {
   };
 }
 
+/** What a chat is known by. */
+export type ChatPlace = Pick<Route, "channel" | "account"> & {
+  readonly chat: Pick<Route["chat"], "id">;
+};
+
+/** Whether two are of one chat: ids of messages in two chats of one session may be the same. */
+export const inOneChat = (a: ChatPlace, b: ChatPlace): boolean =>
+  a.channel === b.channel && a.account === b.account && a.chat.id === b.chat.id;
+
 /** Whether two routes lead to the same place. */
 export function sameRoute(a: Route, b: Route): boolean {
-  return (
-    a.chat.id === b.chat.id &&
-    a.channel === b.channel &&
-    a.account === b.account &&
-    (a.thread?.id ?? null) === (b.thread?.id ?? null)
-  );
+  return inOneChat(a, b) && (a.thread?.id ?? null) === (b.thread?.id ?? null);
 }

@@ -11,9 +11,15 @@
  * undone. The old row stays where it is and is skipped by every replay; the new one names it, so
  * each row is retried once, however often a retry is requested.
  */
+import { type Inbound, inOneChat } from "../../domain/message.ts";
 import type { EventRow, Log, Store, StoreWrite } from "../../domain/ports/index.ts";
 import type { RelayPassed } from "../../machines/events/effects.ts";
-import type { JournalEvent, MessageReceived } from "../../machines/events/events.ts";
+import type {
+  JournalEvent,
+  MessageDeleted,
+  MessageEdited,
+  MessageReceived,
+} from "../../machines/events/events.ts";
 import { decodeEvent, newEvent, type RetriedEvent, triesOf } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
 import type { QuarantinedEvent, RetryOutcome } from "../protocol/runtime.ts";
@@ -180,12 +186,15 @@ function latestForm(event: JournalEvent, since: readonly EventRow[]): JournalEve
   let { message } = rest;
   for (const row of since) {
     const later = readable(row);
-    if (later?.type === "message.deleted" && later.deletion.id === message.id) return null;
-    if (later?.type === "message.edited" && later.edit.id === message.id)
+    if (later?.type === "message.deleted" && isOf(later.deletion, message)) return null;
+    if (later?.type === "message.edited" && isOf(later.edit, message))
       message = { ...message, text: later.edit.text };
   }
   return { ...rest, message };
 }
+
+const isOf = (change: MessageDeleted["deletion"] | MessageEdited["edit"], message: Inbound) =>
+  change.id === message.id && inOneChat(change, message);
 
 function passedBy(row: EventRow) {
   const event = readable(row);

@@ -4,7 +4,7 @@
  * is deleted or pruned is left out.
  */
 import { decodeVerdict, type Rule } from "../../domain/decision.ts";
-import type { Inbound } from "../../domain/message.ts";
+import { type Inbound, inOneChat } from "../../domain/message.ts";
 import type { EventRow, Store } from "../../domain/ports/index.ts";
 import type { TurnLevels } from "../../domain/session.ts";
 import type { MessageRef } from "../../machines/events/effects.ts";
@@ -127,13 +127,8 @@ function messagesIn(event: JournalEvent): Pick<BatchMessage, "levels" | "byOwner
 function editedText(row: EventRow | undefined, message: Inbound): string | null {
   if (row === undefined) return null;
   const event = decodeEvent(row);
-  if (event.type !== "message.edited" || !isInSameRoom(event.edit, message)) return null;
+  if (event.type !== "message.edited" || !inOneChat(event.edit, message)) return null;
   return event.edit.text;
-}
-
-/** Whether an edit may be of this message: ids of two chats of one session may be the same. */
-function isInSameRoom(edit: MessageEdited["edit"], { channel, account, chat }: Inbound): boolean {
-  return edit.channel === channel && edit.account === account && edit.chat.id === chat.id;
 }
 
 /** An edit with the text that a turn has read; nothing where both are the same. */
@@ -146,7 +141,7 @@ function editOf(
   const before = was === undefined ? null : messageOf(ports, { id, ...was }, rows);
   const { text, editedAt = at } = edit;
   if (before === null || before.text === text) return [];
-  if (!isInSameRoom(edit, before.found.inbound)) return [];
+  if (!inOneChat(edit, before.found.inbound)) return [];
   const { author } = before;
   const edited = { before: before.text };
   return [{ id, at: Math.min(editedAt, at), author, text, attachments: [], replyTo: null, edited }];

@@ -211,6 +211,24 @@ describe("an event that can be told by now", () => {
     expect(listed(world)).toHaveLength(1);
   });
 
+  test("is told as it was, whatever was done to the same id in another chat of its session", async () => {
+    const attic = { ...place, chat: { id: "attic", kind: "group" }, account: "default", id: "m1" };
+    const later = { at: 1_699_999_000_001, seq: 0 };
+    const edited = { type: "message.edited", ...later, edit: { ...attic, text: "bread?" } };
+    const deleted = { type: "message.deleted", ...later, deletion: attic };
+    const store = await setAsideBefore(
+      asked("m1", "soup?"),
+      rowOf("edit", JSON.stringify(edited), 0),
+      rowOf("deletion", JSON.stringify(deleted), 0),
+    );
+    const world = await new World({ store, prompts: true }).start();
+    world.runs.push(answer);
+    const retried = world.runtime.retryEvent(seqOf(world));
+    await world.pass(5_000);
+    expect(await retried).toBe("retried");
+    expect(JSON.stringify(world.events("prompt"))).toContain("soup?");
+  });
+
   test("an event that was heard is never tried again", async () => {
     const world = await new World().start();
     world.runs.push(answer);
