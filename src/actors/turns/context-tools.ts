@@ -8,17 +8,28 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { fold } from "../../domain/fold-text.ts";
 import { atMost, limits } from "../../domain/limits.ts";
-import type { Route } from "../../domain/message.ts";
-import type { Clock, Digest, Ids, Log, MediaReading, Store } from "../../domain/ports/index.ts";
+import { type Inbound, inOneChat, type Route } from "../../domain/message.ts";
+import type {
+  Clock,
+  Digest,
+  EventRow,
+  Ids,
+  Log,
+  MediaReading,
+  Store,
+} from "../../domain/ports/index.ts";
 import { late, within } from "../../domain/ports/within.ts";
 import { cut } from "../../domain/sanitize.ts";
+import type { TranscriptLine } from "../../domain/session.ts";
 import type { MessageRef } from "../../machines/events/effects.ts";
+import type { MessageDeleted } from "../../machines/events/events.ts";
 import { escapeLabel, escapeRoomText } from "../../machines/prompt/escape.ts";
 import {
   contextToolInputs,
   isContextTool,
   type ScheduleInput,
 } from "../protocol/context-tool-schemas.ts";
+import { decodeEvent } from "../protocol/event-codec.ts";
 import type { ContextAnswer, ContextQuestion } from "../protocol/host-protocol.ts";
 import {
   type FoundMessage,
@@ -127,24 +138,34 @@ async function recentMessages(
   const { from, rows } = await recentRows(ports, conv);
   const older = new Set(refs.filter(({ seq }) => seq <= from).map(({ seq }) => seq));
   const shown = new Set(refs.map(({ seq, id }) => `${seq} ${id}`));
-  const gone = new Set(rows.flatMap(({ body }) => deletedIn(body)));
+  const gone = deletedIn(rows);
   // Old messages that the turn was shown had not been deleted when it began.
   const before = (await ports.store.events([...older]))
     .flatMap(messagesIn)
     .filter(({ seq, inbound }) => shown.has(`${seq} ${inbound.id}`));
   return [...before, ...rows.flatMap(messagesIn)]
     .filter(
-      ({ conv: of, inbound }) => of === conv && !inbound.author.isSelf && !gone.has(inbound.id),
+      ({ conv: of, inbound }) => of === conv && !inbound.author.isSelf && !isGone(inbound, gone),
     )
     .sort((a, b) => a.seq - b.seq || a.offset - b.offset);
 }
 
-function deletedIn(body: string): string[] {
-  if (!body.includes('"message.deleted"')) return [];
-  const event = JSON.parse(body) as { type?: unknown; deletion?: { id?: unknown } };
-  const id = event.type === "message.deleted" ? event.deletion?.id : undefined;
-  return typeof id === "string" ? [id] : [];
+type Deletion = MessageDeleted["deletion"];
+
+/** The deletions in rows, by the id of their message. */
+function deletedIn(rows: readonly EventRow[]): ReadonlyMap<string, readonly Deletion[]> {
+  const found = new Map<string, Deletion[]>();
+  for (const row of rows) {
+    const event = row.body.includes('"message.deleted"') ? decodeEvent(row) : null;
+    if (event?.type !== "message.deleted") continue;
+    const { deletion } = event;
+    found.set(deletion.id, [...(found.get(deletion.id) ?? []), deletion]);
+  }
+  return found;
 }
+
+const isGone = (message: Inbound, gone: ReturnType<typeof deletedIn>): boolean =>
+  gone.get(message.id)?.some((deletion) => inOneChat(deletion, message)) ?? false;
 
 async function list(
   ports: ContextToolPorts,
@@ -200,8 +221,7 @@ async function fetchOne(
   const { from, rows } = await recentRows(ports, conv);
   if (place.seq <= from && !refs.some(({ seq }) => seq === place.seq))
     return refused("that was too long ago.");
-  if (rows.some(({ body }) => deletedIn(body).includes(message.inbound.id)))
-    return refused("its message was deleted.");
+  if (isGone(message.inbound, deletedIn(rows))) return refused("its message was deleted.");
   const fence = ids.next();
   const picture = await media.pictureOne(key, message, ref);
   if (picture !== null) {
@@ -249,20 +269,24 @@ async function search(
   if (session === null) return nothingFound;
   const { sessionId } = session;
   const since = await beganAt(store, turn, sessionId);
+  const { rows } = await recentRows(ports, turn.conv);
+  const heard = rows.flatMap(messagesIn);
+  const gone = deletedIn(rows);
   const lines = new Map<string, Line>();
   const noted = await store.transcript({ sessionId, limit: linesSearchedMax, newest: true });
-  for (const { id, at, role, author, text, messageId } of noted)
-    if (role === "user" || role === "assistant")
-      lines.set(messageId ?? `line ${id}`, { at, who: author?.name ?? "you", text });
-  const { rows } = await recentRows(ports, turn.conv);
-  for (const { inbound, at } of rows.flatMap(messagesIn))
-    if (at >= since && !lines.has(inbound.id))
-      lines.set(inbound.id, {
-        at: Math.min(inbound.sentAt ?? at, at),
-        who: inbound.author.name,
-        text: inbound.text,
-      });
-  for (const id of rows.flatMap(({ body }) => deletedIn(body))) lines.delete(id);
+  for (const line of noted) {
+    const { id, at, role, author, text, messageId } = line;
+    if ((role !== "user" && role !== "assistant") || isLineGone(line, heard, gone)) continue;
+    const name = messageId === undefined ? `line ${id}` : lineName(messageId, author);
+    lines.set(name, { at, who: author?.name ?? "you", text });
+  }
+  for (const { inbound, at } of heard) {
+    const { id, channel, account, chat, author, text } = inbound;
+    if (at < since || lines.has(lineName(id, author)) || isGone(inbound, gone)) continue;
+    const name = JSON.stringify([channel, account, chat.id, id]);
+    if (lines.has(name)) continue;
+    lines.set(name, { at: Math.min(inbound.sentAt ?? at, at), who: author.name, text });
+  }
   const hits = [...lines.values()]
     .filter(({ text }) => fold(text).includes(wanted))
     .sort((a, b) => b.at - a.at)
@@ -274,6 +298,23 @@ async function search(
     return `[${time}] ${escapeLabel(who, fence)}: ${snippet(text, wanted, fence)}`;
   });
   return fenced(shown.join("\n"), fence);
+}
+
+/** A transcript does not say in which chat a line was said: its author stands for that. */
+const lineName = (messageId: string, author: TranscriptLine["author"]) =>
+  `${messageId} ${author?.id ?? ""}`;
+
+/** Whether a line's message was deleted; where nothing shows its chat, any deletion of its id counts. */
+function isLineGone(
+  { messageId, author }: TranscriptLine,
+  heard: readonly FoundMessage[],
+  gone: ReturnType<typeof deletedIn>,
+): boolean {
+  if (messageId === undefined || !gone.has(messageId)) return false;
+  const own = heard.filter(
+    ({ inbound }) => lineName(inbound.id, inbound.author) === lineName(messageId, author),
+  );
+  return own.length === 0 || own.some(({ inbound }) => isGone(inbound, gone));
 }
 
 /** When the previous session was archived; later messages belong to this one. */

@@ -133,6 +133,38 @@ describe("tools of an agent", () => {
   );
 });
 
+test("what is said and deleted in one chat of a session concerns no message with its id in another", async () => {
+  const world = await openMediaWorld({
+    files: { f1: Buffer.from("soup"), f2: Buffer.from("bread") },
+    config: { session: { scope: "global" } },
+  });
+  const attic = { chat: { id: "attic", kind: "group" }, author: { id: "cy", name: "Cy" } } as const;
+  const asked = { ...group, ...mention };
+  await world.ask("words about tea", { ...asked, id: "2" });
+  await world.say("words about soup", { ...group, id: "1", attachments: [file("f1")] });
+  await world.say("words about bread", { ...attic, id: "1", attachments: [file("f2")] });
+  await world.say("words about salt", { ...attic, id: "2" });
+  const chat = { id: "attic", kind: "group" } as const;
+  const remove = (id: string) => {
+    const deletion = { channel: "telegram", account: "default", chat, thread: null, id };
+    return world.runtime.ingest("telegram", "default", [{ type: "delete", deletion }]);
+  };
+  const search = call("history_search", { query: "words about", limit: 10 });
+  const subjects = (found: string) =>
+    [...found.matchAll(/^\[[^\]]+\] \w+: words about (\w+)/gmu)]
+      .map(([, subject]) => subject)
+      .sort();
+  await remove("1");
+  const names = namesIn(await world.ask(call("attachment_list"), asked));
+  expect(names).toHaveLength(1);
+  expect(await world.ask(call("attachment_fetch", { attachment_id: names[0] }), asked)).toContain(
+    "soup",
+  );
+  expect(subjects(await world.ask(search, asked))).toEqual(["salt", "soup", "tea"]);
+  await remove("2");
+  expect(subjects(await world.ask(search, asked))).toEqual(["soup", "tea"]);
+});
+
 test("a scripted agent may look around, too, and the turn goes on", async () => {
   const look = { tool: "attachment_list", input: {} };
   const runs = [
