@@ -10,7 +10,7 @@ import { decodeVerdict } from "../../domain/decision.ts";
 import type { Clock, Log, StoreWrite } from "../../domain/ports/index.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 import type { Placed } from "../../machines/batching/chats.ts";
-import type { Effect, Joined, MessageRef, OutcomeReached } from "../../machines/events/effects.ts";
+import type { Effect, MessageRef } from "../../machines/events/effects.ts";
 import type { JudgeAnswered, MessageReceived } from "../../machines/events/events.ts";
 import type { Typing } from "../channels/typing-indicators.ts";
 import type { Approvals } from "../commands/approvals.ts";
@@ -33,7 +33,6 @@ import type { OutboundDirectory } from "../protocol/runtime.ts";
 import type { RuntimeEvents } from "../protocol/runtime-events.ts";
 import type { Effects } from "../protocol/supervisor.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
-import { turnConcerned } from "../sessions/session-writes.ts";
 import type { FiledLine, TranscriptFiles } from "../sessions/transcript-files.ts";
 import type { MessageLine } from "../sessions/turn-session.ts";
 import type { Media } from "../turns/media.ts";
@@ -49,6 +48,7 @@ import {
   rowReactLine,
 } from "./event-stream.ts";
 import { byEvent, reportDropped, reportForgotten } from "./forgotten-messages.ts";
+import { prepareTurns } from "./prepare-turns.ts";
 import { stopWrites } from "./stop-writes.ts";
 
 export interface EffectPorts {
@@ -289,35 +289,6 @@ export function createEffects(ports: EffectPorts): Effects {
   }
 
   return { handle };
-}
-
-/**
- * Loads the sessions of turns that end or answer here and are not loaded in this process, and the
- * text of messages that joined them, or that an early ending left unwritten.
- */
-async function prepareTurns(
-  { sessions, textsOf, agentOf }: EffectPorts,
-  { steps }: HostResult,
-): Promise<ReadonlyMap<Joined | OutcomeReached, readonly MessageLine[]>> {
-  const unwritten = new Map<Joined | OutcomeReached, readonly MessageLine[]>();
-  for (const { conv, key, at, seq, effects } of steps)
-    for (const effect of effects) {
-      if (effect.type === "say")
-        await sessions.forTurn({
-          conv,
-          key,
-          at,
-          seq,
-          agentId: agentOf(key),
-          turnId: effect.turnId,
-        });
-      const turnId = turnConcerned(effect);
-      const isKnown = turnId === null || sessions.ofTurn(turnId) !== undefined;
-      const noted = isKnown || (await sessions.find(turnId, conv));
-      const isLate = effect.type === "outcome" && !noted && effect.batch.length > 0;
-      if (effect.type === "joined" || isLate) unwritten.set(effect, await textsOf(effect.batch));
-    }
-  return unwritten;
 }
 
 /** The context in which steps are planned. */
