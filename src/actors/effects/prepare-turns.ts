@@ -1,5 +1,5 @@
 /** What the sessions have to know of turns before their steps are planned. */
-import type { Joined, MessageRef, OutcomeReached } from "../../machines/events/effects.ts";
+import type { Effect, Joined, MessageRef, OutcomeReached } from "../../machines/events/effects.ts";
 import type { HostResult } from "../protocol/host-protocol.ts";
 import type { Sessions } from "../sessions/session-registry.ts";
 import { turnConcerned } from "../sessions/session-writes.ts";
@@ -33,9 +33,13 @@ export async function prepareTurns(
         });
       const turnId = turnConcerned(effect);
       const isKnown = turnId === null || sessions.ofTurn(turnId) !== undefined;
-      const noted = isKnown || (await sessions.find(turnId, conv));
+      const noted = isKnown || (await sessions.find(turnId, conv, sessionAtOf(effect)));
       const isLate = effect.type === "outcome" && !noted && effect.batch.length > 0;
       if (effect.type === "joined" || isLate) unwritten.set(effect, await textsOf(effect.batch));
     }
   return unwritten;
 }
+
+/** Where the turn that is over began in an earlier session than the one in use. */
+const sessionAtOf = (effect: Effect): number | undefined =>
+  effect.type === "outcome" ? effect.sessionAt : undefined;

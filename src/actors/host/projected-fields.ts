@@ -179,7 +179,7 @@ const effects: Type<Effect> = {
   outcome: {
     ...turn,
     unsent: list(fields(all("part", "status"))),
-    ...all("turn", "outcome"),
+    ...all("turn", "outcome", "sessionAt"),
     batch: refs,
     reason: "text",
     cause: fields({ kind: "plain", message: "text" }),

@@ -46,9 +46,10 @@ export interface Sessions {
   forTurn(turn: OrderedTurn): Promise<{ readonly session: SessionRow; readonly noted: boolean }>;
   /**
    * As `ofTurn`, for a turn that is not cached. Resolves to whether the turn has written its first
-   * lines: a turn that ended before its agent was called has not.
+   * lines: a turn that ended before its agent was called has not. `seq`: it belongs to the session in use
+   * before that journal number.
    */
-  find(turnId: string, conv: number): Promise<boolean>;
+  find(turnId: string, conv: number, seq?: number): Promise<boolean>;
   ofTurn(turnId: string): string | undefined;
   /** Drops an ended turn. */
   forget(turnId: string): void;
@@ -108,9 +109,9 @@ export function createSessions({ store, journal, ids, numbers, onBegan }: Sessio
       if (before === null && usage.turns === 0 && createdAt === updatedAt) onBegan(turn.agentId);
       return { session, noted: before !== null };
     },
-    async find(turnId, conv) {
+    async find(turnId, conv, seq) {
       const noted = await store.sessionOfTurn(turnId);
-      const session = noted ?? (await store.sessionOf(conv));
+      const session = noted ?? (await store.sessionOf(conv, seq));
       if (session !== null) turns.set(turnId, session.sessionId);
       return noted !== null;
     },

@@ -364,6 +364,7 @@ export function closeTurn(step: Step): void {
       batch: batch.map(refOf),
       ...outcomeOf(run),
       ...(unsent === undefined ? {} : { unsent }),
+      ...sessionLeft(run),
     });
   removeAcks(step, batch, order.route);
   passRelay(step, batch);

@@ -218,6 +218,8 @@ export interface OutcomeReached {
   readonly cause?: FailureCause;
   /** Parts of the answer that did not reach the room, as far as is known. */
   readonly unsent?: readonly UnsentPart[];
+  /** As in `turn.run`. */
+  readonly sessionAt?: number;
 }
 /** The judge of the room is to be asked about a message that was observed. */
 export interface JudgeAsk {

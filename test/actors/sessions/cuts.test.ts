@@ -93,6 +93,21 @@ describe("what was said before /new", () => {
     },
   );
 
+  test("and is in a turn that is stopped before its agent was called belongs to the session before", async () => {
+    const world = await sessionWorld();
+    await world.talk("first", { direct: true, id: "first" });
+    await world.say("old question", { direct: true, id: "old" });
+    await world.pass(499);
+    world.clock.advanceTo(world.clock.now() + 1);
+    for (let tick = 0; tick < 40; tick += 1) await Promise.resolve();
+    const ordered = ["/new", "/stop"].map((text) => world.say(text, { direct: true }));
+    await Promise.all(ordered);
+    await world.pass(10_000);
+    expect(world.events("agent_end").at(-1)).toMatchObject({ outcome: "cancelled" });
+    expect(await heardIn(world, directKey)).toEqual([["first", "old question"], []]);
+    await world.runtime.stop();
+  });
+
   test("by the operator's hand is a cut, too", async () => {
     const world = await sessionWorld();
     await world.talk("hello", { direct: true });
