@@ -143,8 +143,8 @@ export function createEffects(ports: EffectPorts): Effects {
     const { edited } = emit;
     if (edited === undefined) return;
     for (const { conv, event } of entries)
-      if (event.type === "message.edited") edited(conv, event.edit.id, event.edit.text);
-      else if (event.type === "message.deleted") edited(conv, event.deletion.id, null);
+      if (event.type === "message.edited") edited(conv, event.edit, event.edit.text);
+      else if (event.type === "message.deleted") edited(conv, event.deletion, null);
   }
 
   function filedLines({ key, plan }: Applied): FiledLine[] {

@@ -9,7 +9,7 @@
  * that throws is removed, and the others still get the event.
  */
 import type { Verdict } from "../../domain/decision.ts";
-import type { Inbound, Millis } from "../../domain/message.ts";
+import type { ChatPlace, Inbound, Millis } from "../../domain/message.ts";
 import type { Log, OutboxRow, SideStep } from "../../domain/ports/index.ts";
 import type { StreamLine } from "../../domain/stream.ts";
 import type { OutcomeReached, TurnRun } from "../../machines/events/effects.ts";
@@ -56,7 +56,7 @@ export interface RuntimeListener {
   /** More than a decision was applied: the conversation's summary may have changed. */
   changed?(conv: number): void;
   /** A message of the conversation has a new text; null: it was deleted. */
-  edited?(conv: number, messageId: string, text: string | null): void;
+  edited?(conv: number, message: ChatPlace & { readonly id: string }, text: string | null): void;
   /** Somebody said whether a decision of the conversation was right; null: took that back. */
   labelled?(conv: number, isRight: boolean | null): void;
   /** The message of this journal number will never reach the agent. */

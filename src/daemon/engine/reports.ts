@@ -30,9 +30,8 @@ export function createReports({ log, store, events }: ReportPorts): ReportRows {
     const verdict = row.code !== null && row.code > 0 ? decodeVerdict(row.code) : null;
     if (event.type === "message.received" && verdict !== null)
       emit.decided?.(row.conv, key, event, verdict);
-    else if (event.type === "message.edited")
-      emit.edited?.(row.conv, event.edit.id, event.edit.text);
-    else if (event.type === "message.deleted") emit.edited?.(row.conv, event.deletion.id, null);
+    else if (event.type === "message.edited") emit.edited?.(row.conv, event.edit, event.edit.text);
+    else if (event.type === "message.deleted") emit.edited?.(row.conv, event.deletion, null);
   }
 
   async function report(keys: readonly string[], fresh: readonly number[]): Promise<void> {

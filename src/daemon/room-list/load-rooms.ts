@@ -81,8 +81,8 @@ export async function readJournal(
 function note(room: Room, row: EventRow, activity: ActivityWindow): void {
   if (changedMarks.some((mark) => row.body.startsWith(mark))) {
     const event = decodeEvent(row);
-    if (event.type === "message.edited") room.amend(event.edit.id, event.edit.text);
-    else if (event.type === "message.deleted") room.amend(event.deletion.id, null);
+    if (event.type === "message.edited") room.amend(event.edit, event.edit.text);
+    else if (event.type === "message.deleted") room.amend(event.deletion, null);
     return;
   }
   if (row.code === null || row.code <= 0) return;
@@ -90,7 +90,7 @@ function note(room: Room, row: EventRow, activity: ActivityWindow): void {
   const event = decodeEvent(row);
   const verdict = decodeVerdict(row.code);
   if (event.type === "judge.answered" && verdict !== null) {
-    const at = room.engageLate(event.id, verdict);
+    const at = room.engageLate(event, verdict);
     if (at !== null) activity.engagedLate(at);
     return;
   }

@@ -12,7 +12,7 @@ import type { Clock, Log, Store } from "../../domain/ports/index.ts";
 import type { FilterCounts, RoomCounts } from "../api-types/rooms.ts";
 import { ActivityWindow } from "./activity-window.ts";
 import { inSlices, readJournal } from "./load-rooms.ts";
-import { isDirect, Room } from "./room-row.ts";
+import { isDirect, nameOfMessage, Room } from "./room-row.ts";
 
 export interface RoomListPorts {
   readonly clock: Clock;
@@ -97,7 +97,7 @@ export class RoomIndex {
       const room = this.#rooms.get(conv);
       this.activity.engagedLate(at);
       if (room === undefined) return;
-      room.engageLate(message.id, verdict);
+      room.engageLate(nameOfMessage(message), verdict);
       this.touch(room);
     },
     ended: (message, key, verdict) => {
@@ -113,10 +113,10 @@ export class RoomIndex {
       const room = known ?? this.#places.get(placeOf(message));
       if (room !== undefined) this.#note(room, message, verdict, now);
     },
-    edited: (conv, messageId, text) => {
+    edited: (conv, message, text) => {
       const room = this.#rooms.get(conv);
       if (room === undefined) this.#missed = true;
-      else if (room.amend(messageId, text)) this.touch(room);
+      else if (room.amend(message, text)) this.touch(room);
     },
     changed: (conv) => {
       // Without readers no room is looked up.

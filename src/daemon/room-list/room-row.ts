@@ -6,8 +6,9 @@
 import type { ConversationSummary } from "../../actors/protocol/conversation-summary.ts";
 import type { Verdict } from "../../domain/decision.ts";
 import { parseSessionKey, type SessionKeyParts } from "../../domain/key.ts";
-import type { Inbound, Millis } from "../../domain/message.ts";
+import { type ChatPlace, type Inbound, inOneChat, type Millis } from "../../domain/message.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
+import { chatOf, isSame, type Placed, placed } from "../../machines/batching/chats.ts";
 import type { RoomRow } from "../api-types/rooms.ts";
 import { decisionLetters, type RoomStateName, stripCount } from "../api-types/values.ts";
 
@@ -33,8 +34,12 @@ export interface SerializedRow {
 
 type Fixed = Pick<RoomRow, "key" | "channel" | "account" | "kind" | "place" | "agent">;
 
-interface Line {
+/** A message as this row knows it: its session may hold several chats. */
+interface Known extends Pick<Inbound, "channel" | "account" | "chat"> {
   readonly id: string;
+}
+
+interface Line extends Known {
   readonly verdict: Verdict;
   readonly author: string;
   /** Null: deleted. */
@@ -42,8 +47,7 @@ interface Line {
 }
 
 /** A message about which a judge was asked. */
-interface AskedLine {
-  readonly id: string;
+interface AskedLine extends Known {
   /** Counted from the first message that was noted. */
   readonly number: number;
   readonly at: Millis;
@@ -90,20 +94,20 @@ export class Room {
   /** A message was decided here. */
   note(message: Inbound, verdict: Verdict, at: Millis): void {
     this.#noted += 1;
-    const { chat } = message;
+    const { id, channel, account, chat, author } = message;
+    const known: Known = { id, channel, account, chat };
     if (this.#recent.length >= stripCount) this.#recent.shift();
     this.#recent.push(decisionLetters[verdict.decision]);
     this.#count += 1;
-    if (verdict.rule === "judge") this.#ask({ id: message.id, number: this.#count, at });
+    if (verdict.rule === "judge") this.#ask({ ...known, number: this.#count, at });
     this.heardAt = at;
-    this.#line = { id: message.id, verdict, author: message.author.name, text: shortOf(message) };
+    this.#line = { ...known, verdict, author: author.name, text: shortOf(message) };
     // Some platforms send a title with some messages only: the last one is used.
     const { title } = chat;
     if (this.#place === null || (title !== undefined && title !== this.#place.chat.title)) {
-      const { channel, account } = message;
-      this.#place = { channel, account, chat };
+      this.#place = known;
     }
-    this.#noteParticipant(message.author);
+    this.#noteParticipant(author);
   }
 
   #ask(line: AskedLine): void {
@@ -112,14 +116,15 @@ export class Room {
   }
 
   /** The judge engaged a message after all; when that was heard, null: it is not recent. */
-  engageLate(messageId: string, verdict: Verdict): Millis | null {
-    const asked = this.#asked.find(({ id }) => id === messageId);
+  engageLate(about: Placed, verdict: Verdict): Millis | null {
+    const isAbout = (line: Known) => isSame(about, nameOfMessage(line));
+    const asked = this.#asked.find(isAbout);
     if (asked === undefined) return null;
     this.#noted += 1;
     this.#asked = this.#asked.filter((line) => line !== asked);
     const place = this.#recent.length - 1 - (this.#count - asked.number);
     if (place >= 0) this.#recent[place] = decisionLetters[verdict.decision];
-    if (this.#line?.id === messageId) this.#line = { ...this.#line, verdict };
+    if (this.#line !== null && isAbout(this.#line)) this.#line = { ...this.#line, verdict };
     return asked.at;
   }
 
@@ -136,8 +141,8 @@ export class Room {
   }
 
   /** A message was edited or deleted; whether this row shows it. */
-  amend(messageId: string, text: string | null): boolean {
-    if (this.#line?.id !== messageId) return false;
+  amend(message: ChatPlace & { readonly id: string }, text: string | null): boolean {
+    if (this.#line?.id !== message.id || !inOneChat(this.#line, message)) return false;
     this.#noted += 1;
     this.#line = { ...this.#line, text: text === null ? null : short(text) };
     return true;
@@ -255,6 +260,12 @@ export class Room {
     return kind === "group" || kind === "channel" || kind === "main" ? kind : "direct";
   }
 }
+
+const several = { severalChats: true };
+
+/** A message as the answer of a judge names it. */
+export const nameOfMessage = (message: Known): Placed =>
+  placed({ id: message.id }, chatOf(several, message));
 
 /** Whether it is listed as a direct chat. */
 export const isDirect = ({ kind }: Pick<Room, "kind">): boolean =>
