@@ -120,7 +120,13 @@ property([cases], { numRuns: rounds(25, 1_000) })(
       );
       expect(left).toEqual([]);
       expect(await world.store.runs()).toEqual([]);
-      expect(await world.store.outboxOpen()).toEqual([]);
+      // What the platform was taking, of a turn that is over by then, waits for an operator.
+      const isCut = one.fates.includes("slow") && one.ends !== "none";
+      const open = (await world.store.outboxOpen()).filter(({ turnId, state }) => {
+        const isOver = outcomes.get(turnId ?? "")?.[0] === "cancelled";
+        return !(isCut && isOver && state === "in-doubt");
+      });
+      expect(open).toEqual([]);
 
       // One that is on its way when the process ends is in doubt, and may come twice.
       const shown = world.sent.map(({ id }) => id);

@@ -72,8 +72,9 @@ export async function startAsking({ agent, channels, owner, commanders = [] }: A
     async decided(id: string): Promise<Decided> {
       const about = async () => {
         const answer = await get(`why/${encodeURIComponent(id)}`);
-        const { why = [] } = answer as { why?: { recorded: Decided }[] };
-        return why.map(({ recorded }) => recorded);
+        // Null: it was heard, and not decided yet.
+        const { why = [] } = answer as { why?: { recorded: Decided | null }[] };
+        return why.flatMap(({ recorded }) => recorded ?? []);
       };
       await expect.poll(about).not.toHaveLength(0);
       return (await about())[0] as Decided;
