@@ -8,7 +8,9 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { RoomRow, RoomsFrame, RoomsPageAnswer } from "../../../src/daemon/api-types/rooms.ts";
 import { type Daemon, startDaemon } from "../../../src/daemon/daemon.ts";
 
+// A turn gathers for longer than the list waits with its news, also where the machine is busy.
 const config = `{
+  messages: { inbound: { debounceMs: 2000 } },
   agents: { list: [{ id: "main", name: "Scout", driver: { kind: "guide" } }] },
   channels: { webhook: {} },
 }`;
@@ -138,6 +140,8 @@ test("a room keeps the title it was told last, also over a restart", async () =>
 
 test("the stream follows a turn from gathering to its credit", async () => {
   const stream = frames();
+  // It is read from the first word on: the turn may be over soon.
+  await stream.next();
   await say("garden", "Ann", "hm");
   await say("garden", "Bo", "Scout, are you there?", mention);
   const engaged = await until(stream, ({ state }) => state !== "observing" && state !== "asleep");
