@@ -11,7 +11,7 @@ import type {
 import { conversationMachine } from "../../src/machines/conversation.machine.ts";
 import { initials } from "../../web/src/lib/sanitize.ts";
 import { rowsOf, Transcript } from "../../web/src/room/build-rows.ts";
-import { withFrame } from "../../web/src/room/room-reducer.ts";
+import { type Room, withFrame } from "../../web/src/room/room-reducer.ts";
 import {
   chartHeight,
   chartWidth,
@@ -138,6 +138,71 @@ describe("rows of a room", () => {
     const deleted: RoomEntry = { kind: "deleted", seq: 4, at: 4_000, id: "m1" };
     expect(quoteOf(edited, deleted)).toEqual([{ name: "Ann", text: "" }]);
     expect(rowsOf([reply]).filter(isLine)).toMatchObject([{ quote }]);
+  });
+
+  test("what is said of a message in one chat is shown of none with the same id in another", () => {
+    const [a, b] = [{ chat: "a" }, { chat: "b" }];
+    const verdict = { decision: "observe", rule: "judge", credit: "none" } as const;
+    const judged = {
+      kind: "judged",
+      at: 9,
+      id: "17",
+      confidence: 1,
+      why: "",
+      engage: true,
+    } as const;
+    const label = { kind: "labelled", at: 9, id: "17", by: "me" } as const;
+    const entries: RoomEntry[] = [
+      { ...heard(1, "17"), ...a, verdict },
+      { ...heard(2, "17"), ...b, verdict, author: { ...ann, name: "Bo" } },
+      { kind: "edited", seq: 3, at: 3_000, ...a, id: "17", text: "other words" },
+      { ...judged, seq: 4, ...a, engaged: true },
+      { ...label, seq: 5, ...a, expected: "observe" },
+      { kind: "deleted", seq: 6, at: 6_000, ...b, id: "17" },
+      { ...heard(7, "18"), ...a, quote: { id: "17", name: "u", text: "" } },
+      said(8, { ...a, replyTo: "17" }),
+    ];
+    const shown = [
+      {
+        text: "other words",
+        editedAt: 3_000,
+        deleted: false,
+        judged: { engaged: true },
+        label: { expected: "observe" },
+      },
+      { text: "line 2", editedAt: null, deleted: true, judged: null, label: null },
+      { quote: { name: "Ann", text: "other words" } },
+      { kind: "agent", quote: { name: "Ann", text: "other words" }, tookMs: 7_000 },
+    ];
+    const all = rowsOf(entries).filter(isLine);
+    expect(all).toMatchObject(shown);
+    const live = new Transcript();
+    for (let to = 1; to < entries.length; to += 1) live.rows(entries.slice(0, to));
+    expect(live.rows(entries).filter(isLine)).toEqual(all);
+    // Earlier versions did not say of which chat it was.
+    const before: RoomEntry = { ...judged, seq: 4, engaged: true };
+    expect(rowsOf([entries[0] as RoomEntry, before]).filter(isLine)).toMatchObject([
+      { judged: before },
+    ]);
+  });
+
+  test("an edit that comes while its line is far up changes the line in its chat only", () => {
+    const [a, b] = [{ chat: "a" }, { chat: "b" }];
+    const entries = [
+      { ...heard(1, "17"), ...a },
+      { ...heard(2, "17"), ...b },
+    ];
+    const edited = { kind: "edited", at: 9, id: "17" } as const;
+    const state = { now: 1 } as RoomState;
+    const known = { view: {}, state, entries, amends: [], older: null, newer: 2, arrived: 0 };
+    const more = [
+      { ...edited, seq: 4, ...a, text: "one" },
+      { ...edited, seq: 5, ...b, text: "two" },
+    ];
+    const frame: RoomFrame = { type: "more", upTo: 5, entries: more, state, writing: null };
+    const room = withFrame(known as unknown as Room, frame, 1) as Room;
+    const rows = rowsOf(room.entries, room.amends).filter(isLine);
+    expect(rows).toMatchObject([{ text: "one" }, { text: "two" }]);
   });
 
   test("a row that says the same is the same object, whatever else changes", () => {

@@ -19,6 +19,7 @@ const transitionSchema = z.object({
   from: placeSchema,
   to: placeSchema,
   message: text.nullable().describe("platform id of the message that it belongs to, if any"),
+  chat: text.exactOptional().describe("its chat, where the session may hold several"),
 });
 /** A step that changed a state. */
 export type RoomTransition = Shape<typeof transitionSchema>;

@@ -16,6 +16,10 @@ export type RoomPerson = Shape<typeof personSchema>;
 
 /** Fields of every entry. `seq`: journal number, unique and growing. */
 const entry = { seq: count, at: millis };
+/** Of an entry that names a message: ids are unique in a chat only. */
+const inChat = {
+  chat: text.exactOptional().describe("chat of the message, where the session may hold several"),
+};
 
 const fileSchema = z.object({
   kind: z.enum(["image", "audio", "video", "file"]),
@@ -29,6 +33,7 @@ export type RoomFile = Shape<typeof fileSchema>;
 const messageSchema = z.object({
   kind: z.literal("heard"),
   ...entry,
+  ...inChat,
   id: text,
   author: personSchema,
   text,
@@ -45,13 +50,25 @@ const messageSchema = z.object({
 /** A received message. */
 export type MessageEntry = Shape<typeof messageSchema>;
 
-const editedSchema = z.object({ kind: z.literal("edited"), ...entry, id: text, text });
+const editedSchema = z.object({
+  kind: z.literal("edited"),
+  ...entry,
+  ...inChat,
+  id: text,
+  text,
+});
 
-const deletedSchema = z.object({ kind: z.literal("deleted"), ...entry, id: text });
+const deletedSchema = z.object({
+  kind: z.literal("deleted"),
+  ...entry,
+  ...inChat,
+  id: text,
+});
 
 const reactedSchema = z.object({
   kind: z.literal("reacted"),
   ...entry,
+  ...inChat,
   id: text.describe("platform id of the message"),
   author: personSchema,
   added: z.array(text),
@@ -63,6 +80,7 @@ export type ReactedEntry = Shape<typeof reactedSchema>;
 const commandSchema = z.object({
   kind: z.literal("command"),
   ...entry,
+  ...inChat,
   id: text,
   author: personSchema,
   command: text,
@@ -74,6 +92,7 @@ export type CommandEntry = Shape<typeof commandSchema>;
 const labelledSchema = z.object({
   kind: z.literal("labelled"),
   ...entry,
+  ...inChat,
   id: text.describe("platform id of the message"),
   expected: expectedSchema
     .nullable()
@@ -86,6 +105,7 @@ export type LabelledEntry = Shape<typeof labelledSchema>;
 const judgedSchema = z.object({
   kind: z.literal("judged"),
   seq: count,
+  ...inChat,
   id: text.describe("platform id of the message"),
   ...judgementSchema.shape,
 });
@@ -139,6 +159,7 @@ export type EndedEntry = Shape<typeof endedSchema>;
 const replySchema = z.object({
   kind: z.literal("said"),
   ...entry,
+  ...inChat,
   id: text.describe("`turnId:index`, as in the outbox"),
   turnId: text,
   text,
@@ -253,7 +274,7 @@ export const roomStateSchema = z.object({
   bots: count,
   activation: text,
   asked: z
-    .array(z.object({ id: text, until: millis }))
+    .array(z.object({ id: text, ...inChat, until: millis }))
     .describe("messages that the judge is asked about: without an answer by then, there is none"),
 });
 /** The state of the conversation after journal row `seq`. */

@@ -15,12 +15,13 @@ import type {
   TimerHandle,
 } from "../../domain/ports/index.ts";
 import type { DeltaLine } from "../../domain/stream.ts";
+import { chatOf } from "../../machines/batching/chats.ts";
 import type { RoomEntry, RoomHistory, RoomState, RoomWriting } from "../api-types/room.ts";
 import type { RoomTransition } from "../api-types/room-transitions.ts";
 import { withLateOutcomes } from "./late-outcomes.ts";
 import { openProjection, type RoomProjection } from "./projection.ts";
 import { createOverheardTexts, type OverheardTexts, personOf, stateOf } from "./room-state.ts";
-import { entriesOf } from "./transcript-entries.ts";
+import { type EntryPorts, entriesOf } from "./transcript-entries.ts";
 
 export interface LivePorts {
   readonly store: Store;
@@ -221,8 +222,12 @@ export class LiveRoom {
 
   async #entriesOf(rows: readonly EventRow[]): Promise<RoomEntry[]> {
     const { context } = this.#projection.conversation;
-    const ports = {
+    const ports: EntryPorts = {
       store: this.#ports.store,
+      inChat: (place) => {
+        const chat = chatOf(context.settings, place);
+        return chat === undefined ? {} : { chat };
+      },
       person: (id: string) => personOf(context, id),
       credited: this.#projection.credited,
     };

@@ -6,6 +6,7 @@ import { decodeEvent } from "../../actors/protocol/event-codec.ts";
 import type { Millis, Route } from "../../domain/message.ts";
 import type { Store } from "../../domain/ports/index.ts";
 import { cut } from "../../domain/sanitize.ts";
+import { placed } from "../../machines/batching/chats.ts";
 import type { BufferEntry } from "../../machines/batching/context-buffer.ts";
 import type { PendingMessage } from "../../machines/batching/inbox.ts";
 import type { ConversationContext } from "../../machines/conversation/context.ts";
@@ -105,8 +106,8 @@ export async function stateOf(
     people: peopleByTime.slice(0, peopleShown).map(({ id, name, isBot }) => ({ id, name, isBot })),
     bots: peopleByTime.filter(({ isBot }) => isBot).length,
     activation: engagement.activation,
-    asked: buffer.entries.flatMap(({ id, at, asked }) =>
-      asked === undefined || at + judgeMs <= now ? [] : [{ id, until: at + judgeMs }],
+    asked: buffer.entries.flatMap(({ id, chat, at, asked }) =>
+      asked === undefined || at + judgeMs <= now ? [] : [placed({ id, until: at + judgeMs }, chat)],
     ),
   };
 }

@@ -7,7 +7,7 @@ import { deliveryOf, isText } from "../../actors/outbox/row-body.ts";
 import { decodeEvent, eventsIn } from "../../actors/protocol/event-codec.ts";
 import { quarantinedCode } from "../../actors/protocol/host-protocol.ts";
 import { decodeVerdict } from "../../domain/decision.ts";
-import type { Attachment, Inbound, Millis } from "../../domain/message.ts";
+import type { Attachment, ChatPlace, Inbound, Millis } from "../../domain/message.ts";
 import type { EventRow, OutboxState, Store } from "../../domain/ports/index.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
 import { failureKindOf } from "../../domain/stream.ts";
@@ -35,9 +35,15 @@ const reasonShownUnitsMax = 500;
 
 export interface EntryPorts {
   readonly store: Pick<Store, "outboxRow" | "outboxByTurn">;
+  /** The chat that an entry says; empty: the session has only one. */
+  inChat(place: ChatPlace): InChat;
   person(id: string): RoomPerson;
   /** Credits granted by a delivery, by its journal number. */
   credited(seq: number): ReplyEntry["credited"];
+}
+
+interface InChat {
+  readonly chat?: string;
 }
 
 /** The entries of one row, mostly one or none. */
@@ -68,24 +74,29 @@ async function entriesIn(
   ports: EntryPorts,
 ): Promise<readonly RoomEntry[]> {
   const place = { seq: row.seq, at: event.at };
+  const { inChat } = ports;
   switch (event.type) {
     case "message.received": {
       const verdict = row.code !== null && row.code > 0 ? decodeVerdict(row.code) : null;
-      return [{ ...messageEntryOf(event.message, place), verdict }];
+      return [{ ...messageEntryOf(event.message, place, ports), verdict }];
     }
     case "history.seeded":
       return event.messages.map((message) => ({
-        ...messageEntryOf(message, { seq: row.seq, at: message.sentAt ?? event.at }),
+        ...messageEntryOf(message, { seq: row.seq, at: message.sentAt ?? event.at }, ports),
         history: true,
       }));
     case "fellow.spoke":
-      return [{ ...messageEntryOf(event.message, place), fellow: true }];
-    case "message.edited":
-      return [{ kind: "edited", ...place, id: event.edit.id, text: shown(event.edit.text) }];
-    case "message.deleted":
-      return [{ kind: "deleted", ...place, id: event.deletion.id }];
+      return [{ ...messageEntryOf(event.message, place, ports), fellow: true }];
+    case "message.edited": {
+      const { edit } = event;
+      return [{ kind: "edited", ...place, ...inChat(edit), id: edit.id, text: shown(edit.text) }];
+    }
+    case "message.deleted": {
+      const { deletion } = event;
+      return [{ kind: "deleted", ...place, ...inChat(deletion), id: deletion.id }];
+    }
     case "judge.answered": {
-      const { type: _, chat: __, ...answer } = event;
+      const { type: _, ...answer } = event;
       return [{ kind: "judged", ...answer, seq: row.seq, engaged: (row.code ?? 0) > 0 }];
     }
     case "delivery.sent":
@@ -109,7 +120,7 @@ interface Place {
 function otherOf(
   event: ConversationEvent,
   place: Place,
-  { person }: Pick<EntryPorts, "person">,
+  { person, inChat }: Pick<EntryPorts, "person" | "inChat">,
 ): readonly RoomEntry[] {
   switch (event.type) {
     case "lane.granted":
@@ -127,17 +138,19 @@ function otherOf(
       return [{ kind: "ended", ...place, turnId, outcome: "silent", reason: "it chose so" }];
     }
     case "message.reacted": {
-      const { id, author, added, removed } = event.reaction;
+      const { reaction } = event;
+      const { id, author, added, removed } = reaction;
       const { name, isBot } = author;
       const by = { id: author.id, name: oneLine(name), isBot };
-      return [{ kind: "reacted", ...place, id, author: by, added, removed }];
+      return [{ kind: "reacted", ...place, ...inChat(reaction), id, author: by, added, removed }];
     }
     case "command.applied": {
       const { command, args, asked } = event;
       if (asked === undefined) return [];
       const text = shown(["/", command, ...args.map((arg) => ` ${arg}`)].join(""));
       const author = person(asked.author);
-      return [{ kind: "command", ...place, id: asked.messageId, author, command, text }];
+      const named = { ...inChat(asked.route), id: asked.messageId };
+      return [{ kind: "command", ...place, ...named, author, command, text }];
     }
     default:
       return [];
@@ -169,11 +182,16 @@ function failureOf(
 
 const shown = (text: string): string => cut(text, textShownUnitsMax);
 
-function messageEntryOf(message: Inbound, place: Place): MessageEntry {
+function messageEntryOf(
+  message: Inbound,
+  place: Place,
+  { inChat }: Pick<EntryPorts, "inChat">,
+): MessageEntry {
   const { id, author, text, mentions, replyTo, attachments } = message;
   return {
     kind: "heard",
     ...place,
+    ...inChat(message),
     id,
     author: { id: author.id, name: author.name, isBot: author.isBot },
     text: shown(text),
@@ -205,17 +223,18 @@ function fileOf({ kind, mime, bytes, name }: Attachment): RoomFile {
 async function repliesOf(
   event: DeliverySent | DeliveryFailed,
   place: Place,
-  { store, credited }: EntryPorts,
+  { store, credited, inChat }: EntryPorts,
 ): Promise<readonly ReplyEntry[]> {
   const id = `${event.turnId}:${event.index}`;
   const row = await store.outboxRow(id);
   const delivery = row === null ? null : deliveryOf(row);
   if (delivery === null || !isText(delivery)) return [];
-  const { text, replyTo, edits, aside } = delivery.body;
+  const { route, text, replyTo, edits, aside } = delivery.body;
   return [
     {
       kind: "said",
       ...place,
+      ...inChat(route),
       id,
       turnId: event.turnId,
       text: shown(text),

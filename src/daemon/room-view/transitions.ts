@@ -11,6 +11,7 @@ import type { ConfigHistory } from "../../actors/journal/config-versions.ts";
 import { replayConversation } from "../../actors/journal/replayed-conversation.ts";
 
 import type { ConversationRow, Store } from "../../domain/ports/index.ts";
+import { type Placed, placedIn } from "../../machines/batching/chats.ts";
 import type { ConversationEvent } from "../../machines/events/events.ts";
 import type { RoomPlace, RoomTransition } from "../api-types/room-transitions.ts";
 
@@ -22,7 +23,7 @@ export class TransitionLog {
   #items: RoomTransition[] = [];
   #at: RoomPlace | null = null;
   /** The message of the running turn, also for the step that ends it. */
-  #asked: string | null = null;
+  #asked: Placed | null = null;
 
   /** Oldest first. */
   get items(): readonly RoomTransition[] {
@@ -41,8 +42,9 @@ export class TransitionLog {
     const to = placeOf(conversation);
     const asked = askedOf(conversation);
     if (from !== null && !isSame(from, to)) {
-      const message = messageOf(event) ?? asked ?? this.#asked;
-      this.#items.push({ seq, at: event.at, event: event.type, from, to, message });
+      const about = messageOf(event, conversation) ?? asked ?? this.#asked;
+      const item = { seq, at: event.at, event: event.type, from, to, message: about?.id ?? null };
+      this.#items.push(about?.chat === undefined ? item : { ...item, chat: about.chat });
       if (this.#items.length > transitionsMax) this.#items.shift();
     }
     this.#at = to;
@@ -61,23 +63,33 @@ const isSame = (one: RoomPlace, other: RoomPlace): boolean =>
   one.guard === other.guard &&
   one.typing === other.typing;
 
-const askedOf = ({ context: { run } }: Conversation): string | null =>
-  run?.batch.at(-1)?.id ?? null;
+function askedOf({ context: { run, settings } }: Conversation): Placed | null {
+  const newest = run?.batch.at(-1);
+  if (run === null || newest === undefined) return null;
+  return placedIn(settings, { ...run.order.route, id: newest.id });
+}
 
 /** The message that an event is about; null: it is about a turn, or about nothing in the room. */
-function messageOf(event: ConversationEvent): string | null {
+function messageOf(
+  event: ConversationEvent,
+  { context: { settings } }: Conversation,
+): Placed | null {
   switch (event.type) {
     case "message.received":
     case "fellow.spoke":
-      return event.message.id;
+      return placedIn(settings, event.message);
     case "message.edited":
-      return event.edit.id;
+      return placedIn(settings, event.edit);
     case "message.deleted":
-      return event.deletion.id;
+      return placedIn(settings, event.deletion);
     case "judge.answered":
-      return event.id;
-    case "command.applied":
-      return event.asked?.messageId ?? null;
+      return event;
+    case "command.applied": {
+      const { asked } = event;
+      return asked === undefined
+        ? null
+        : placedIn(settings, { ...asked.route, id: asked.messageId });
+    }
     default:
       return null;
   }

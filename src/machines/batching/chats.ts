@@ -4,7 +4,7 @@
  * A session may hold several chats, and platforms number messages within each of them: there an id
  * names a message only together with its chat. Where a session has one chat nothing is kept of it.
  */
-import type { Route } from "../../domain/message.ts";
+import type { ChatPlace } from "../../domain/message.ts";
 import type { ConversationSettings } from "../../domain/settings.ts";
 
 /** A message that is remembered. */
@@ -17,10 +17,16 @@ export interface Placed {
 /** The chat of a place as it is remembered; undefined: the session has only one. */
 export function chatOf(
   { severalChats }: Pick<ConversationSettings, "severalChats">,
-  { channel, account, chat }: Pick<Route, "channel" | "account" | "chat">,
+  { channel, account, chat }: ChatPlace,
 ): string | undefined {
   return severalChats ? JSON.stringify([channel, account, chat.id]) : undefined;
 }
+
+/** What a message is known by in its session. */
+export const placedIn = (
+  settings: Pick<ConversationSettings, "severalChats">,
+  message: ChatPlace & { readonly id: string },
+): Placed => placed({ id: message.id }, chatOf(settings, message));
 
 /** A message of a chat, as it is remembered. */
 export const placed = <Message extends { readonly id: string }>(

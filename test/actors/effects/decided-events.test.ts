@@ -18,10 +18,7 @@ const { messageOf } = decidedEvents({
   eventsByMessage: async () => rows,
 });
 const chat = (id: string) =>
-  chatOf(
-    { severalChats: true },
-    { channel: "irc", account: "default", chat: { id, kind: "group" } },
-  ) as string;
+  chatOf({ severalChats: true }, { channel: "irc", account: "default", chat: { id } }) as string;
 
 test("is the one of the chat that the answer names", async () => {
   expect(await messageOf(7, { id: "1", chat: chat("room") })).toMatchObject({ at: 1 });

@@ -15,7 +15,7 @@ const place = {
   chat: { id: "room", kind: "group" },
 } as const;
 const room = chatOf(several, place);
-const attic = chatOf(several, { ...place, chat: { id: "attic", kind: "group" } });
+const attic = chatOf(several, { ...place, chat: { id: "attic" } });
 
 test("a chat is kept only where a session has several, and accounts and channels are apart", () => {
   expect(chatOf({ severalChats: false }, place)).toBeUndefined();

@@ -25,6 +25,8 @@ import { Side } from "../room/state-panel.tsx";
 import {
   isLine,
   type LineRow,
+  messageName,
+  type Named,
   newestDecided,
   type PersonRow,
   type Row,
@@ -108,7 +110,7 @@ function Shown({ token, room, message, at, pages, onHelp, stale }: ShownProps) {
   const [pane, setPane] = useState<Pane>("talk");
   const [opening, setOpening] = useState(false);
   const ways = useRef<Ways | null>(null);
-  const wanted = useRef(message);
+  const wanted = useRef(message === null ? null : { id: message });
   if (selected === null) {
     const first =
       rowAt(rows, at, message) ?? rowOfMessage(rows, wanted.current) ?? newestDecided(rows);
@@ -148,9 +150,9 @@ function Shown({ token, room, message, at, pages, onHelp, stale }: ShownProps) {
     setSelected(line.key);
     ways.current?.reveal(line.key, "center");
   };
-  const toMessage = (id: string) => {
-    const found = rowOfMessage(rows, id);
-    if (found === null) return navigate(roomHref(room.view.key, id));
+  const toMessage = (message: Named) => {
+    const found = rowOfMessage(rows, message);
+    if (found === null) return navigate(roomHref(room.view.key, message.id));
     setSelected(found.key);
     setPane("talk");
     ways.current?.reveal(found.key, "center", true);
@@ -243,10 +245,14 @@ function rowAt(rows: readonly Row[], at: number | null, id: string | null): Line
   return there.find(({ entry }) => "id" in entry && entry.id === id) ?? there[0] ?? null;
 }
 
-const rowOfMessage = (rows: readonly Row[], id: string | null): LineRow | null =>
-  id === null
-    ? null
-    : (rows.filter(isLine).findLast((row) => row.kind === "person" && row.entry.id === id) ?? null);
+/** The line of a message; of one whose chat is not known the newest. */
+function rowOfMessage(rows: readonly Row[], message: Named | null): LineRow | null {
+  if (message === null) return null;
+  const { id, chat } = message;
+  const isIt = (row: Row): row is PersonRow =>
+    row.kind === "person" && row.entry.id === id && (chat === undefined || row.entry.chat === chat);
+  return rows.findLast(isIt) ?? null;
+}
 
 interface RoomKeyTools {
   readonly rows: readonly Row[];
@@ -333,7 +339,7 @@ function whyIn(answer: unknown, key: string, seq: number): Why | null {
 /** What the judge made of a line that it was asked about. */
 const judgingOf = (row: LineRow | null, asked: ReadonlySet<string>): Judging | null =>
   row?.kind === "person" && row.entry.verdict?.rule === "judge"
-    ? { judgement: row.judged, asked: asked.has(row.entry.id) }
+    ? { judgement: row.judged, asked: asked.has(messageName(row.entry)) }
     : null;
 
 type About = Pick<WhyPaneProps, "of" | "why" | "verdict" | "note" | "command">;

@@ -9,10 +9,19 @@ import type {
   JudgedEntry,
   LabelledEntry,
   MessageEntry,
+  ReplyEntry,
   RoomEntry,
 } from "../../../src/daemon/api-types/room.ts";
 import { sessionWords } from "../room-actions/words.ts";
-import { type DayRow, type LineRow, nameOf, type Quoted, type Row } from "./transcript.ts";
+import {
+  type DayRow,
+  knownOf,
+  type LineRow,
+  messageName,
+  nameOf,
+  type Quoted,
+  type Row,
+} from "./transcript.ts";
 
 /** What later entries say about earlier ones. */
 class About {
@@ -41,12 +50,12 @@ class About {
 
   add(entry: RoomEntry): void {
     if (entry.kind === "heard") {
-      this.heard.set(entry.id, entry);
-      if (entry.quote !== null) this.quoted.add(entry.quote.id);
-    } else if (entry.kind === "edited") this.edits.set(entry.id, entry);
-    else if (entry.kind === "deleted") this.deleted.add(entry.id);
-    else if (entry.kind === "labelled") this.labels.set(entry.id, entry);
-    else if (entry.kind === "judged") this.judged.set(entry.id, entry);
+      this.heard.set(messageName(entry), entry);
+      if (entry.quote !== null) this.quoted.add(inChatOf(entry, entry.quote.id));
+    } else if (entry.kind === "edited") this.edits.set(messageName(entry), entry);
+    else if (entry.kind === "deleted") this.deleted.add(messageName(entry));
+    else if (entry.kind === "labelled") this.labels.set(messageName(entry), entry);
+    else if (entry.kind === "judged") this.judged.set(messageName(entry), entry);
     else if (entry.kind === "turn") this.turns.set(entry.turnId, entry.at);
     else if (entry.kind === "ended") {
       this.ends.set(entry.turnId, entry.seq);
@@ -58,7 +67,7 @@ class About {
       if (entry.edits === undefined && entry.aside === undefined)
         this.last.set(entry.turnId, entry.id);
       this.said.add(entry.id);
-      if (entry.replyTo !== null) this.quoted.add(entry.replyTo);
+      if (entry.replyTo !== null) this.quoted.add(inChatOf(entry, entry.replyTo));
       if (entry.edits !== undefined) this.replaced.set(entry.edits, entry.text);
     }
   }
@@ -69,10 +78,10 @@ class About {
       case "heard":
       case "edited":
       case "deleted":
-        return this.heard.has(entry.id) || this.quoted.has(entry.id);
+        return this.heard.has(messageName(entry)) || this.quoted.has(messageName(entry));
       case "labelled":
       case "judged":
-        return this.heard.has(entry.id);
+        return this.heard.has(messageName(entry));
       case "turn":
         return this.spoken.has(entry.turnId);
       case "ended":
@@ -88,6 +97,10 @@ class About {
     }
   }
 }
+
+/** A message of the same chat. */
+const inChatOf = (entry: MessageEntry | ReplyEntry, id: string): string =>
+  messageName({ ...entry, id });
 
 /** The first moment of a day here, and of the next one. */
 function dayOf(at: number): readonly [from: number, to: number] {
@@ -185,12 +198,12 @@ function rowOf(entry: RoomEntry, about: About): LineRow | DayRow | null {
   const key = nameOf(entry);
   switch (entry.kind) {
     case "heard": {
-      const edit = about.edits.get(entry.id);
+      const edit = about.edits.get(messageName(entry));
       const text = edit?.text ?? entry.text;
-      const deleted = about.deleted.has(entry.id);
+      const deleted = about.deleted.has(messageName(entry));
       const quote = quoteOf(entry, about);
-      const label = entry.verdict === null ? null : (about.labels.get(entry.id) ?? null);
-      const judged = entry.verdict?.rule === "judge" ? about.judged.get(entry.id) : undefined;
+      const label = entry.verdict === null ? null : (knownOf(about.labels, entry) ?? null);
+      const judged = entry.verdict?.rule === "judge" ? knownOf(about.judged, entry) : undefined;
       const line = { quote, text, editedAt: edit?.at ?? null, deleted, label };
       return { kind: "person", key, entry, ...line, judged: judged ?? null };
     }
@@ -205,7 +218,8 @@ function rowOf(entry: RoomEntry, about: About): LineRow | DayRow | null {
     case "said": {
       // What it replaced shows its text; where that is not loaded it is a line of its own.
       if (entry.edits !== undefined && about.said.has(entry.edits)) return null;
-      const cause = entry.replyTo === null ? undefined : about.heard.get(entry.replyTo);
+      const { replyTo } = entry;
+      const cause = replyTo === null ? undefined : about.heard.get(inChatOf(entry, replyTo));
       const quote = cause === undefined ? null : quotedLine(cause, about);
       const from = cause?.at ?? about.turns.get(entry.turnId);
       const tookMs = from === undefined ? null : entry.at - from;
@@ -233,14 +247,17 @@ function rowOf(entry: RoomEntry, about: About): LineRow | DayRow | null {
   }
 }
 
-function quotedLine({ id, author, text }: MessageEntry, { edits, deleted }: About): Quoted {
-  return { name: author.name, text: deleted.has(id) ? "" : (edits.get(id)?.text ?? text) };
+function quotedLine(entry: MessageEntry, { edits, deleted }: About): Quoted {
+  const name = messageName(entry);
+  const text = deleted.has(name) ? "" : (edits.get(name)?.text ?? entry.text);
+  return { name: entry.author.name, text };
 }
 
 /** Some platforms send only the id of the quoted message: the rest is further up. */
-function quoteOf({ quote }: MessageEntry, about: About): Quoted | null {
+function quoteOf(entry: MessageEntry, about: About): Quoted | null {
+  const { quote } = entry;
   if (quote === null) return null;
-  const line = about.heard.get(quote.id);
+  const line = about.heard.get(inChatOf(entry, quote.id));
   if (line === undefined || line.author.name === "") return quote;
   return quotedLine(line, about);
 }

@@ -14,7 +14,7 @@ import type {
   RoomView,
   RoomWriting,
 } from "../../../src/daemon/api-types/room.ts";
-import { merged } from "./transcript.ts";
+import { merged, messageName } from "./transcript.ts";
 
 export interface Room {
   readonly view: Omit<RoomView, "state" | "history">;
@@ -152,8 +152,10 @@ function trimmed(room: Room, reader: Reader): Room {
 function withoutOldText(entries: readonly RoomEntry[]): readonly RoomEntry[] {
   const last = new Map<string, number>();
   for (const [index, entry] of entries.entries())
-    if (entry.kind === "edited") last.set(entry.id, index);
-  return entries.filter((entry, index) => entry.kind !== "edited" || last.get(entry.id) === index);
+    if (entry.kind === "edited") last.set(messageName(entry), index);
+  return entries.filter(
+    (entry, index) => entry.kind !== "edited" || last.get(messageName(entry)) === index,
+  );
 }
 
 /** The entries nearest to the reader, as many on one side as on the other where there are. */
@@ -186,11 +188,16 @@ const isAmend = (entry: RoomEntry): entry is Amend => amendKinds.has(entry.kind)
 
 /** What these entries say of the kept ones: the last edit, deletion, label and so on of each. */
 function amendsOf(kept: readonly RoomEntry[], entries: readonly RoomEntry[]): readonly RoomEntry[] {
-  const ids = new Set(kept.flatMap((item) => ("id" in item ? item.id : [])));
+  // Also by its id alone: earlier versions did not say of which chat a message is.
+  const names = new Set(kept.flatMap((item) => ("id" in item ? [item.id, messageName(item)] : [])));
   const last = new Map<string, RoomEntry>();
   for (const entry of entries) {
-    const about = isAmend(entry) ? entry.id : entry.kind === "said" ? entry.edits : undefined;
-    if (about !== undefined && ids.has(about)) last.set(`${entry.kind} ${about}`, entry);
+    const about = isAmend(entry)
+      ? messageName(entry)
+      : entry.kind === "said"
+        ? entry.edits
+        : undefined;
+    if (about !== undefined && names.has(about)) last.set(`${entry.kind} ${about}`, entry);
   }
   return [...last.values()].sort((a, b) => a.seq - b.seq);
 }

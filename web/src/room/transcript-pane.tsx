@@ -11,7 +11,7 @@ import { Jump } from "../ui/jump-to-newest.tsx";
 import { usePageKeys } from "./list-keys.ts";
 import type { Room } from "./room-reducer.ts";
 import { isSilenced } from "./statechart-layout.ts";
-import { isLine, type Row } from "./transcript.ts";
+import { isLine, messageName, type Row } from "./transcript.ts";
 import { Line, Writing } from "./transcript-row.tsx";
 import { type Pages, useNow } from "./use-room.ts";
 import { type ShownList, useList } from "./use-virtual-list.ts";
@@ -20,7 +20,7 @@ interface TranscriptPaneProps {
   readonly room: Room;
   readonly rows: readonly Row[];
   readonly agentName: string;
-  /** Messages that the judge of the room is asked about. */
+  /** Names of the messages that the judge of the room is asked about. */
   readonly asked: ReadonlySet<string>;
   readonly selected: string | null;
   /** Whether it opens with the selected line in the middle, not with the newest. */
@@ -122,7 +122,7 @@ function rowsIn(
         key={row.key}
         row={row}
         agentName={props.agentName}
-        asked={row.kind === "person" && props.asked.has(row.entry.id)}
+        asked={row.kind === "person" && props.asked.has(messageName(row.entry))}
         selected={row.key === selected}
         tabbable={row.key === tabStop}
         place={index + 1 - days.filter((day) => day < index).length}

@@ -83,6 +83,22 @@ export type Row = LineRow | DayRow;
 export const nameOf = (entry: RoomEntry): string =>
   entry.kind === "heard" && entry.history === true ? `${entry.seq}/${entry.id}` : `${entry.seq}`;
 
+/** What names a message: ids are unique in a chat only. No chat: the session has one. */
+export interface Named {
+  readonly id: string;
+  readonly chat?: string;
+}
+
+/** The name of a message in one text. */
+export const messageName = ({ id, chat }: Named): string =>
+  chat === undefined ? id : `${chat}\n${id}`;
+
+/** What is known of a message; earlier versions did not say of which chat it is. */
+export const knownOf = <Known>(
+  known: ReadonlyMap<string, Known>,
+  message: Named,
+): Known | undefined => known.get(messageName(message)) ?? known.get(message.id);
+
 /** Both lists as one, in order, nothing twice. */
 export function merged(
   entries: readonly RoomEntry[],

@@ -3,12 +3,13 @@ import type { RoomPlace } from "../../../src/daemon/api-types/room-transitions.t
 import { clockTime, shownName } from "../lib/sanitize.ts";
 import { takenEdges } from "./chart-edges.ts";
 import { stateWord } from "./state-panel.tsx";
+import type { Named } from "./transcript.ts";
 import type { Transitions } from "./use-transitions.ts";
 
 interface TransitionsPanelProps {
   readonly transitions: Transitions;
   /** Shows a message in the transcript. */
-  readonly onMessage: (id: string) => void;
+  readonly onMessage: (message: Named) => void;
   /** Address of the Stately inspector for this room. */
   readonly inspector: string;
 }
@@ -68,7 +69,7 @@ export function TransitionsPanel({ transitions, onMessage, inspector }: Transiti
           <button
             type="button"
             class="btn quiet small"
-            onClick={() => onMessage(chosen.message as string)}
+            onClick={() => onMessage({ ...chosen, id: chosen.message as string })}
           >
             Show message
           </button>

@@ -15,6 +15,7 @@ import {
   withNewest,
   withOlder,
 } from "./room-reducer.ts";
+import { messageName } from "./transcript.ts";
 
 /** Pages of the transcript; each resolves when it is there, or could not be had. */
 export interface Pages {
@@ -176,7 +177,7 @@ async function isMissing(path: string, token: string, signal: AbortSignal): Prom
   }
 }
 
-/** Messages that the judge of the room is asked about, until its time is over. */
+/** Names of the messages that the judge of the room is asked about, until its time is over. */
 export function useAsked({ state, ahead }: Room): ReadonlySet<string> {
   const [, pass] = useState(0);
   const open = state.asked.filter(({ until }) => until > Date.now() + ahead);
@@ -186,7 +187,7 @@ export function useAsked({ state, ahead }: Room): ReadonlySet<string> {
     const timer = setTimeout(() => pass((count) => count + 1), Math.max(0, next - Date.now()) + 1);
     return () => clearTimeout(timer);
   }, [next]);
-  return new Set(open.map(({ id }) => id));
+  return new Set(open.map(messageName));
 }
 
 /** This machine's clock, once a second (or as often as said). */
