@@ -42,8 +42,14 @@ export function removePending<Batch extends Waiting>(
   batches: readonly Batch[],
   route: Route,
   id: string,
-): { readonly batches: readonly Batch[]; readonly removed: PendingMessage | null } {
+): {
+  readonly batches: readonly Batch[];
+  readonly removed: PendingMessage | null;
+  /** The batch that it was in. */
+  readonly from: Batch | null;
+} {
   let removed: PendingMessage | null = null;
+  let from: Batch | null = null;
   const kept: Batch[] = [];
   for (const batch of batches) {
     const found = isIn(batch, route, id) ? batch.messages.find((one) => one.id === id) : undefined;
@@ -52,10 +58,11 @@ export function removePending<Batch extends Waiting>(
       continue;
     }
     removed = found;
+    from = batch;
     const messages = batch.messages.filter((one) => one !== found);
     if (messages.length > 0) kept.push({ ...batch, messages });
   }
-  return removed === null ? { batches, removed } : { batches: kept, removed };
+  return removed === null ? { batches, removed, from } : { batches: kept, removed, from };
 }
 
 /** The batches after `author` said something at `route`: others have been overtaken. */

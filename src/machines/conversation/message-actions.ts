@@ -44,7 +44,7 @@ import {
   requestIfFreed,
   setQuiet,
 } from "./queue-actions.ts";
-import { stopHeartbeat } from "./steering-actions.ts";
+import { keepInTurn, stopHeartbeat } from "./steering-actions.ts";
 import type { Step } from "./step.ts";
 import { startTyping, updateTyping } from "./typing-actions.ts";
 
@@ -207,7 +207,7 @@ export function noteReaction({ context }: Step, { at, seq, reaction }: MessageRe
   ).notes;
 }
 
-/** Forgets a message nobody has answered yet. What a turn has already taken stays as it was. */
+/** Forgets a message nobody has answered yet. What a turn has already taken stays a part of it. */
 export function applyDeletion(step: Step, { deletion }: MessageDeleted): void {
   const { context } = step;
   const deleted = placed({ id: deletion.id }, chatOf(context.settings, deletion));
@@ -222,6 +222,11 @@ export function applyDeletion(step: Step, { deletion }: MessageDeleted): void {
   const inbox = removePending(context.inbox, route, deletion.id);
   const removed = forming.removed ?? inbox.removed;
   if (removed === null) return;
+  if ((inbox.from?.steeredAt ?? null) !== null) {
+    context.inbox = inbox.batches;
+    keepInTurn(step, removed);
+    return;
+  }
   drop(step, { seq: removed.seq, id: removed.id }, "deleted");
   const held = mustWait(context);
   passRelay(step, [removed]);

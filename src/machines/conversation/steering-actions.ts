@@ -184,6 +184,17 @@ function joinEdits({ context, effects }: Step, { messages }: AgentSteered): Run 
   return context.run;
 }
 
+/**
+ * The agent has read a message that is deleted now: no turn is left for it but this one, whether or
+ * not it is answered.
+ */
+export function keepInTurn(step: Step, message: PendingMessage): void {
+  const { run } = step.context;
+  if (run === null) return;
+  step.context.run = { ...run, batch: [...run.batch, message] };
+  noteJoined(step, run, [message]);
+}
+
 /** Messages became a part of the turn: its transcript has them, too. */
 export function noteJoined(
   { effects }: Step,

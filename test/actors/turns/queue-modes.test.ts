@@ -170,6 +170,30 @@ describe("an agent that listens", () => {
     expect(ends(world)).toEqual(["cancelled", "replied"]);
     expect(world.sent.map(({ text }) => text)).toEqual(["two"]);
   });
+
+  test.each(["steer", "steer-backlog"] as const)(
+    "%s: what it took in and was deleted then stays its turn's, and gets no turn of its own",
+    async (mode) => {
+      const world = await listening(mode);
+      await world.say("one", { id: "one", direct: true });
+      await world.pass(1_000);
+      await world.say("two", { id: "two", direct: true });
+      await world.pass(1_200);
+      const deletion = { channel: "telegram", account: "default", id: "two" };
+      const chat = { id: "ann", kind: "direct" } as const;
+      await world.runtime.ingest("telegram", "default", [
+        { type: "delete", deletion: { ...deletion, chat, thread: null } },
+      ]);
+      await world.pass(10);
+      await world.runtime.abortTurn("agent:main:main", "operator");
+      await world.pass(60_000);
+      expect(ends(world)).toEqual(["cancelled"]);
+      expect(drops(world)).toEqual([]);
+      const [why] = await world.runtime.why("two");
+      expect(why?.fate).toMatchObject({ turn: 1, outcome: "cancelled" });
+      expect(world.reactions.filter((one) => one.startsWith("-"))).toHaveLength(2);
+    },
+  );
 });
 
 describe("a full line", () => {

@@ -81,10 +81,12 @@ describe("a deletion of what waits", () => {
     expect(removePending(batches, place, "m1")).toEqual({
       batches: [batch([message("m2")]), batch([message("m3")])],
       removed: message("m1"),
+      from: batches[0],
     });
     expect(removePending(batches, place, "m3")).toEqual({
       batches: [batches[0]],
       removed: message("m3"),
+      from: batches[1],
     });
   });
 

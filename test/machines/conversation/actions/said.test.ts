@@ -168,6 +168,24 @@ describe("what is said, changed and removed", () => {
     expect(last({ inbox: [flush([3])], prompts: [{ seq: 1, route: room }] })).toBe(false);
   });
 
+  test("a deletion of what the running agent has taken in leaves it in the turn", () => {
+    const inbox = [flush([3, 4], { steeredAt: 0 }, { ack: "👀" }), flush([5])];
+    const removed = acting({ run: run(), inbox }, (step) =>
+      messages.applyDeletion(step, {
+        type: "message.deleted",
+        at: 9,
+        seq: 20,
+        deletion: { ...place, id: "m3" },
+      } as never),
+    );
+    expect(removed.effects).toEqual([
+      { type: "joined", turnId: "T1", batch: [{ seq: 3, id: "m3" }] },
+    ]);
+    const { run: changed, inbox: line } = removed.changed;
+    expect(changed?.batch.map(({ id }) => id)).toEqual(["m1", "m3"]);
+    expect(line).toEqual([flush([4], { steeredAt: 0 }, { ack: "👀" }), flush([5])]);
+  });
+
   test("a history is remembered once, in front of what came meanwhile", () => {
     const history = [
       inbound({ id: "h1", sentAt: 5 }),
