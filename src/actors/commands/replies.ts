@@ -36,7 +36,7 @@ export function createAnswers(ports: CommandPorts): Answers {
     new: () => "Started a new session.",
     reset: () => "Started a new session.",
     stop: (_, { status: { stops }, step, asked }) =>
-      stopText(stops.turn || stopsBash(ports, step.key, asked), stops.messages),
+      stopText(stops.turn || stopsBash(ports, step.key, asked), stops),
     // Taken out of the text where it is read; its message is the agent's.
     steer: () => "",
     // Answered by the agent, once the command is durable.
@@ -92,14 +92,17 @@ function whoText({ asked }: CommandAbout): string {
 }
 
 /** What a stop reaches, and what becomes of messages that wait: the next line brings them along. */
-function stopText(isRunning: boolean, messages: number): string {
+function stopText(isRunning: boolean, { messages, past }: { messages: number; past: number }) {
   const done = isRunning
     ? "Stopped."
-    : messages > 0
+    : messages + past > 0
       ? "Nothing had started."
       : "Nothing of yours is running.";
-  if (messages === 0) return done;
-  const waiting =
-    messages === 1 ? "1 message that waited is" : `${messages} messages that waited are`;
-  return `${done} ${waiting} read with your next one.`;
+  const are = (count: number) =>
+    count === 1 ? "1 message that waited is" : `${count} messages that waited are`;
+  return [
+    done,
+    ...(messages === 0 ? [] : [`${are(messages)} read with your next one.`]),
+    ...(past === 0 ? [] : [`${are(past)} of the session before, and will not be answered.`]),
+  ].join(" ");
 }

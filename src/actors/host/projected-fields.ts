@@ -211,7 +211,7 @@ const context: Projected<ConversationContext> = {
     ...all("dropped"),
     entries: list(
       fields({
-        ...all("seq", "id", "at", "author", "self", "editSeq", "chat"),
+        ...all("seq", "id", "at", "author", "self", "editSeq", "chat", "stopped"),
         asked: fields({ ...all("media", "group"), route, gist: "text" }),
       }),
     ),

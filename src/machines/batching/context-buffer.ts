@@ -18,6 +18,8 @@ export interface BufferEntry extends Placed {
   readonly editSeq?: number;
   /** The judge was asked about it: what its batch takes if the answer is to engage. */
   readonly asked?: AskedMessage;
+  /** It was to be answered, and somebody stopped that. */
+  readonly stopped?: true;
 }
 
 /** What an observed message is remembered by while the judge has not answered. */
@@ -65,6 +67,15 @@ export function rememberLate(
   late: readonly BufferEntry[],
 ): ContextBuffer {
   return { entries: [...entries, ...late].sort((a, b) => a.seq - b.seq), dropped };
+}
+
+/** The buffer without what was to be answered and was stopped; the same object when there is none. */
+export function removeStopped(buffer: ContextBuffer): ContextBuffer {
+  if (!buffer.entries.some(({ stopped }) => stopped)) return buffer;
+  return {
+    entries: buffer.entries.filter(({ stopped }) => stopped === undefined),
+    dropped: buffer.dropped,
+  };
 }
 
 /**

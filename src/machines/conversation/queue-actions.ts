@@ -191,7 +191,7 @@ export function parkLine(step: Step, { from }: RunAborted): void {
 }
 
 function entryOf({ seq, id, at, author, editSeq }: PendingMessage): BufferEntry {
-  const entry = { seq, id, at, author, self: false };
+  const entry = { seq, id, at, author, self: false, stopped: true } as const;
   return editSeq === undefined ? entry : { ...entry, editSeq };
 }
 

@@ -7,7 +7,7 @@
 import { emptyFloors } from "../../domain/floor.ts";
 import { limits } from "../../domain/limits.ts";
 import { withOverride } from "../../domain/settings.ts";
-import { closeQuestions } from "../batching/context-buffer.ts";
+import { closeQuestions, removeStopped } from "../batching/context-buffer.ts";
 import { release } from "../batching/pending.ts";
 import { keepCredited } from "../engagement/floor.ts";
 import type { ConversationFigures } from "../events/effects.ts";
@@ -55,6 +55,8 @@ export function beginSession({ context, effects }: Step, event: SessionReset): v
   const owes = cuts === true && context.inbox.length > 0;
   if (owes) context.inbox = context.inbox.map((one) => ({ ...one, past: (one.past ?? 0) + 1 }));
   context.buffer = closeQuestions(context.buffer);
+  // What was said to the agent and stopped belongs to the session in which it was said.
+  if (cuts === true) context.buffer = removeStopped(context.buffer);
   // Nor does what is edited there later come up in the new one.
   context.readByTurns = [];
   if (cuts === true && !owes) context.notes = [];
@@ -76,10 +78,14 @@ export function runCommand({ context, effects }: Step, event: CommandApplied): v
 function figuresOf(context: ConversationContext, asked: CommandAsked | null): ConversationFigures {
   const { inbox, forming, counters, buffer, turnSeq, ledger, settings, run } = context;
   const reached = inbox.filter((flush) => reaches(asked ?? undefined, flush));
+  const messagesOf = (flushes: typeof reached) =>
+    flushes.flatMap(({ messages }) => messages).length;
+  const current = reached.filter(({ past }) => past === undefined);
   return {
     stops: {
       turn: run !== null && run.abortedBy === null && reaches(asked ?? undefined, askedBy(run)),
-      messages: reached.flatMap(({ messages }) => messages).length,
+      messages: messagesOf(current),
+      past: messagesOf(reached) - messagesOf(current),
     },
     consecutive: counters.consecutive,
     waiting: inbox.length + forming.length,

@@ -260,7 +260,12 @@ export interface ConversationFigures {
   readonly remembered: number;
   readonly turns: number;
   /** What a stop by the author of the command reaches: a turn, and messages that wait. */
-  readonly stops: { readonly turn: boolean; readonly messages: number };
+  readonly stops: {
+    readonly turn: boolean;
+    readonly messages: number;
+    /** Messages of sessions that are over; no turn is shown them any more. */
+    readonly past: number;
+  };
   /** People who may go on talking to us without calling our name. */
   readonly credits: number;
   readonly activation: Activation;

@@ -22,15 +22,16 @@ export interface Shared {
 
 /** What a question to the judge keeps of its message: place, files, album, gist. */
 const askedMessage = z.tuple([route, flag, z.string().nullable(), z.string()]);
+const kind = z.literal([0, 1, 2]);
 const heard = [seq, z.string(), millis, z.string()] as const;
 
-/** Number, id, heard (from base), author, 1 for ours, the edit's number (0: none), the question, the chat. */
+/** Number, id, heard (from base), author, 1 for ours (2: stopped), the edit's number (0: none), the question, the chat. */
 export const bufferEntry = z.union([
   z.tuple(heard),
-  z.tuple([...heard, flag]),
-  z.tuple([...heard, flag, seq]),
-  z.tuple([...heard, flag, seq, askedMessage]),
-  z.tuple([...heard, flag, seq, askedMessage.nullable(), count]),
+  z.tuple([...heard, kind]),
+  z.tuple([...heard, kind, seq]),
+  z.tuple([...heard, kind, seq, askedMessage]),
+  z.tuple([...heard, kind, seq, askedMessage.nullable(), count]),
 ]);
 
 /** Number, the message it is about, heard (from base); of an edit how the message was read; the chat. */
@@ -142,28 +143,29 @@ export function unpackNote(
 }
 
 export function packEntry(
-  { seq, id, at, author, self, editSeq, asked, chat }: BufferEntry,
+  { seq, id, at, author, self, editSeq, asked, chat, stopped }: BufferEntry,
   shared: Shared,
 ): z.input<typeof bufferEntry> {
   const since = at - shared.base;
-  const ours = self ? 1 : 0;
+  const kind = self ? 1 : stopped ? 2 : 0;
   const question = asked === undefined ? null : packQuestion(asked);
   if (chat !== undefined)
-    return [seq, id, since, author, ours, editSeq ?? 0, question, placeOf(chat, shared)];
-  if (question !== null) return [seq, id, since, author, ours, editSeq ?? 0, question];
-  if (editSeq !== undefined) return [seq, id, since, author, ours, editSeq];
-  return self ? [seq, id, since, author, 1] : [seq, id, since, author];
+    return [seq, id, since, author, kind, editSeq ?? 0, question, placeOf(chat, shared)];
+  if (question !== null) return [seq, id, since, author, kind, editSeq ?? 0, question];
+  if (editSeq !== undefined) return [seq, id, since, author, kind, editSeq];
+  return kind > 0 ? [seq, id, since, author, kind] : [seq, id, since, author];
 }
 
 const packQuestion = ({ route, media, group, gist }: AskedMessage) =>
   [route, media ? 1 : 0, group, gist] as z.input<typeof askedMessage>;
 
 export function unpackEntry(
-  [seq, id, at, author, self, editSeq, question = null, chat]: z.output<typeof bufferEntry>,
+  [seq, id, at, author, kind, editSeq, question = null, chat]: z.output<typeof bufferEntry>,
   shared: Shared,
 ): BufferEntry {
-  const known = { seq, id, at: shared.base + at, author, self: self === 1 };
-  const heard = placed(known, chatAt(chat, shared));
+  const known = { seq, id, at: shared.base + at, author, self: kind === 1 };
+  const said = kind === 2 ? ({ ...known, stopped: true } as const) : known;
+  const heard = placed(said, chatAt(chat, shared));
   const entry = isNone(editSeq) ? heard : { ...heard, editSeq };
   if (question === null) return entry;
   const [route, media, group, gist] = question;

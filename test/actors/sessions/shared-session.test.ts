@@ -197,6 +197,32 @@ describe("after /stop what waited", () => {
     await world.runtime.stop();
   });
 
+  test.each([
+    ["/stop, /new", ["Nothing had started. 1 message that waited is read with your next one."]],
+    [
+      "/new, /stop",
+      [
+        "Nothing had started. 1 message that waited is of the session before, and will not be answered.",
+      ],
+    ],
+  ])("is not read by a session that begins with /new: %s", async (said, answers) => {
+    const world = await started();
+    await world.say("first", { ...ann, id: "a" });
+    await world.pass(100);
+    await Promise.all(said.split(", ").map((text) => world.say(text, ann)));
+    await world.pass(60_000);
+    expect(texts(world).filter((text) => !text.includes("new session"))).toEqual(
+      answers.map((text) => `ann: ${text}`),
+    );
+    await world.talk("go on", ann);
+    expect(world.turns).toHaveLength(1);
+    expect(world.turns[0]?.prompt).toContain("go on");
+    expect(world.turns[0]?.prompt).not.toContain("first");
+    const [why] = await world.runtime.why("a");
+    expect(why?.fate).toMatchObject({ dropped: "stopped" });
+    await world.runtime.stop();
+  });
+
   test("also holds where the turn waits for its slot or its window", async () => {
     const world = await started();
     await world.say("first", { ...ann, id: "a" });

@@ -177,6 +177,7 @@ const fields: readonly (readonly [Partial<ConversationContext>, Record<string, u
           { seq: 1, id: "a", at: base + 1, author: "ann", self: false },
           { seq: 2, id: "b", at: base + 2, author: "us", self: true },
           { seq: 3, id: "c", at: base + 3, author: "ann", self: false, editSeq: 9 },
+          { seq: 4, id: "d", at: base + 3, author: "ann", self: false, stopped: true },
           {
             seq: 5,
             id: "e",
@@ -202,6 +203,7 @@ const fields: readonly (readonly [Partial<ConversationContext>, Record<string, u
           [1, "a", 1, "ann"],
           [2, "b", 2, "us", 1],
           [3, "c", 3, "ann", 0, 9],
+          [4, "d", 3, "ann", 2],
           [5, "e", 4, "ann", 0, 0, [route, 0, null, ""]],
         ],
         0,

@@ -244,7 +244,7 @@ describe("a stop", () => {
     });
     expect(changed).toEqual({
       inbox: [bob],
-      buffer: buffer(entry(3, { editSeq: 8 }), entry(6)),
+      buffer: buffer(entry(3, { editSeq: 8, stopped: true }), entry(6)),
     });
     expect(effects).toEqual(
       [
@@ -257,7 +257,7 @@ describe("a stop", () => {
     );
     const all = park({ inbox: [flush([3])], quietAt: 7, quietBy: 8 });
     expect(all.changed).toMatchObject({ inbox: [], quietAt: null });
-    expect(all.changed.buffer).toStrictEqual(buffer(entry(3)));
+    expect(all.changed.buffer).toStrictEqual(buffer(entry(3, { stopped: true })));
   });
 
   test("closes every question, and without a person leaves what waits", () => {

@@ -93,6 +93,9 @@ describe("a session", () => {
       inbox: [flush([3], { past: 2 }), flush([4], { past: 1 })],
     });
     expect(cut.effects).toEqual([{ type: "session.began", sessionId: "s", owes: true }]);
+    const parked = { buffer: buffer(entry(5, { stopped: true }), entry(6)) };
+    expect(begin({ cuts: true }, parked).changed.buffer).toEqual(buffer(entry(6)));
+    expect(begin({}, parked).changed).not.toHaveProperty("buffer");
     const idle = begin({ sessionId: "s", cuts: true }, { inbox: [], run: null });
     expect(idle.changed).toMatchObject({ notes: [] });
     expect(idle.changed).not.toHaveProperty("run");
@@ -188,7 +191,7 @@ describe("a session", () => {
       ],
       asked: by,
       status: {
-        stops: { turn: true, messages: 2 },
+        stops: { turn: true, messages: 2, past: 0 },
         consecutive: 9,
         waiting: 3,
         remembered: 1,
@@ -201,10 +204,20 @@ describe("a session", () => {
     });
     const stops = (event: object, over: object = {}) => status(event, over).status.stops;
     expect(status({}).asked).toBeNull();
-    expect(stops({})).toEqual({ turn: true, messages: 3 });
-    expect(stops({ asked: { ...by, author: "bob" } })).toEqual({ turn: false, messages: 1 });
-    expect(stops({}, { run: run({ abortedBy: "x" }) })).toEqual({ turn: false, messages: 3 });
-    expect(stops({}, { run: null })).toEqual({ turn: false, messages: 3 });
+    expect(stops({})).toEqual({ turn: true, messages: 3, past: 0 });
+    expect(stops({ asked: { ...by, author: "bob" } })).toEqual({
+      turn: false,
+      messages: 1,
+      past: 0,
+    });
+    expect(stops({}, { run: run({ abortedBy: "x" }) })).toEqual({
+      turn: false,
+      messages: 3,
+      past: 0,
+    });
+    expect(stops({}, { run: null })).toEqual({ turn: false, messages: 3, past: 0 });
+    const inbox = [flush([3, 4], { past: 1 }), flush([5])];
+    expect(stops({}, { inbox })).toEqual({ turn: true, messages: 1, past: 2 });
   });
 
   test("passes on what a turn used", () => {
