@@ -6,6 +6,7 @@
  * call waits for all of its messages at once: one promise, and one small object for each message.
  */
 import type { Verdict } from "../../domain/decision.ts";
+import { type ChatPlace, inOneChat } from "../../domain/message.ts";
 import type { NewEvent } from "../protocol/event-codec.ts";
 import type { RuntimeEvents, RuntimeListener } from "../protocol/runtime-events.ts";
 
@@ -26,12 +27,17 @@ export interface DecisionWaiters {
   stop(): void;
 }
 
-/** One message that a call waits for, and who else waits for the same one. */
+/** One message that a call waits for, and who else waits for one with the same id. */
 interface Awaited {
   readonly call: Call;
   readonly place: number;
+  /** A session may hold several chats, each with ids of its own; null: it is of no chat. */
+  readonly chat: ChatPlace | null;
   readonly next: Awaited | null;
 }
+
+/** Takes a call from those that wait, with all of its messages or the one at a place. */
+type Leave = (call: Call, place?: number) => void;
 
 /** The messages of one caller. */
 class Call implements DecisionWaiter {
@@ -39,11 +45,11 @@ class Call implements DecisionWaiter {
   readonly names: readonly string[];
   /** By place; undefined: it is waited for. */
   readonly #verdicts: (Verdict | null | undefined)[];
-  readonly #leave: (call: Call, names: readonly string[]) => void;
+  readonly #leave: Leave;
   #open: number;
   #done: (verdicts: readonly (Verdict | null)[]) => void = () => undefined;
 
-  constructor(names: readonly string[], leave: (call: Call, names: readonly string[]) => void) {
+  constructor(names: readonly string[], leave: Leave) {
     this.names = names;
     this.#leave = leave;
     this.#verdicts = new Array<undefined>(names.length).fill(undefined);
@@ -69,14 +75,14 @@ class Call implements DecisionWaiter {
 
   skip(place: number): void {
     if (this.#open === 0 || this.#verdicts[place] !== undefined) return;
-    this.#leave(this, this.names.slice(place, place + 1));
+    this.#leave(this, place);
     this.decided(place, null);
   }
 
   giveUp(): void {
     if (this.#open === 0) return;
     this.end();
-    this.#leave(this, this.names);
+    this.#leave(this);
   }
 }
 
@@ -91,9 +97,10 @@ export function createWaiters(events: Pick<RuntimeEvents, "add">): DecisionWaite
       const name = nameOf(conv, message.id);
       const first = waiting.get(name);
       if (first === undefined) return;
-      waiting.delete(name);
+      const isIt = ({ chat }: Awaited) => chat === null || inOneChat(chat, message);
+      keep(name, without(first, isIt));
       for (let one: Awaited | null = first; one !== null; one = one.next)
-        one.call.decided(one.place, verdict);
+        if (isIt(one)) one.call.decided(one.place, verdict);
       listenIfAsked();
     },
   };
@@ -106,21 +113,26 @@ export function createWaiters(events: Pick<RuntimeEvents, "add">): DecisionWaite
     }
   }
 
-  function leave(call: Call, names: readonly string[]): void {
-    for (const name of names) {
-      const others = without(waiting.get(name) ?? null, call);
-      if (others === null) waiting.delete(name);
-      else waiting.set(name, others);
-    }
-    listenIfAsked();
+  function keep(name: string, others: Awaited | null): void {
+    if (others === null) waiting.delete(name);
+    else waiting.set(name, others);
   }
+
+  const leave: Leave = (call, place) => {
+    const goes = (one: Awaited) => one.call === call && (place ?? one.place) === one.place;
+    const names = place === undefined ? call.names : call.names.slice(place, place + 1);
+    for (const name of names) keep(name, without(waiting.get(name) ?? null, goes));
+    listenIfAsked();
+  };
 
   return {
     expect(asked) {
       const names = asked.map(({ write }) => nameOf(write.conv, write.messageId));
       const call = new Call(names, leave);
-      names.forEach((name, place) => {
-        waiting.set(name, { call, place, next: waiting.get(name) ?? null });
+      asked.forEach(({ event }, place) => {
+        const name = names[place] as string;
+        const chat = event.type === "message.received" ? event.message : null;
+        waiting.set(name, { call, place, chat, next: waiting.get(name) ?? null });
       });
       listenIfAsked();
       return call;
@@ -134,10 +146,10 @@ export function createWaiters(events: Pick<RuntimeEvents, "add">): DecisionWaite
   };
 }
 
-/** Those who wait for a message, without a call. */
-function without(first: Awaited | null, call: Call): Awaited | null {
+/** Those who wait on, without the ones that go. */
+function without(first: Awaited | null, goes: (one: Awaited) => boolean): Awaited | null {
   if (first === null) return null;
-  const next = without(first.next, call);
-  if (first.call === call) return next;
+  const next = without(first.next, goes);
+  if (goes(first)) return next;
   return next === first.next ? first : { ...first, next };
 }
