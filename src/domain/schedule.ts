@@ -17,6 +17,9 @@ const words = z
   .max(limits.scheduleUnitsMax)
   .refine((text) => text.trim() !== "", "expected some text");
 
+/** Seconds may be left out. */
+const moment = { offset: true, error: "expected a time such as 2026-12-24T18:00+01:00" } as const;
+
 const fields = z.strictObject({
   name: z
     .string()
@@ -30,10 +33,10 @@ const fields = z.strictObject({
     .max(128)
     .optional()
     .describe("Five fields: minute, hour, day of the month, month, day of the week."),
-  at: z.iso
-    .datetime({ offset: true, error: "expected a time such as 2026-12-24T18:00:00+01:00" })
+  at: z
+    .union([z.iso.datetime(moment), z.iso.datetime({ ...moment, precision: -1 })])
     .optional()
-    .describe("A single time instead of `cron`, such as `2026-12-24T18:00:00+01:00`."),
+    .describe("A single time instead of `cron`, such as `2026-12-24T18:00+01:00`."),
   timeZone: z
     .string()
     .max(64)
@@ -124,8 +127,8 @@ export const schedules = z
 /** When an entry is due next after a moment; null: never. */
 export function nextDue({ cron, at, timeZone }: Schedule, after: Millis): Millis | null {
   if (cron === undefined) {
-    const moment = Date.parse(at ?? "");
-    return moment > after ? moment : null;
+    const once = Date.parse(at ?? "");
+    return once > after ? once : null;
   }
   return cronOf(cron, timeZone).nextRun(new Date(after))?.getTime() ?? null;
 }

@@ -77,7 +77,8 @@ test("entries are listed, said once over kill -9, paused and removed", async () 
     /unsaid +lost of \d{4}-.+it is unknown whether "-100777"/,
   );
   expect((await daemon.run("schedule")).out).toMatch(/lost +over(.|\n)+failed: .*"-100777"/);
-  expect((await daemon.run("schedule", "remove", "lost")).code).toBe(0);
+  const removed = await daemon.run("schedule", "remove", "lost", "--json");
+  expect([removed.code, JSON.parse(removed.out)]).toEqual([0, { name: "lost", done: true }]);
   expect(await unsaid()).toEqual([]);
 
   const refusals = [

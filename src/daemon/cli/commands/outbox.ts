@@ -9,11 +9,11 @@ import { oneLine } from "../../../domain/sanitize.ts";
 import { askDaemon } from "../lib/api-client.ts";
 import {
   action,
+  type JsonOptions,
   print,
   printJson,
   printRefusal,
   printRows,
-  type StateOptions,
   withStateDir,
 } from "../lib/command.ts";
 import { stateInk } from "../output/colors.ts";
@@ -22,8 +22,7 @@ import { addHelp, type HelpText } from "../output/help-text.ts";
 /** Enough text to recognise a part. */
 const textUnitsMax = 120;
 
-interface ListOptions extends StateOptions {
-  readonly json?: boolean;
+interface ListOptions extends JsonOptions {
   readonly state?: string;
 }
 
@@ -70,7 +69,8 @@ export function addOutboxCommand(program: Command): void {
   for (const verb of ["resend", "drop"] as const)
     addHelp(withStateDir(outbox.command(`${verb} <id>`)), changeHelp(verb))
       .description(verb === "resend" ? "Resend a part" : "Drop a part")
-      .action(action((id: string, options: StateOptions) => change(verb, id, options)));
+      .option("--json", "print JSON")
+      .action(action((id: string, options: JsonOptions) => change(verb, id, options)));
 }
 
 async function list(options: ListOptions): Promise<void> {
@@ -96,9 +96,10 @@ async function list(options: ListOptions): Promise<void> {
   printRows(cells, (index) => below[index] ?? [], ink);
 }
 
-async function change(verb: "resend" | "drop", id: string, options: StateOptions): Promise<void> {
+async function change(verb: "resend" | "drop", id: string, options: JsonOptions): Promise<void> {
   const path = `/api/outbox/${encodeURIComponent(id)}/${verb}`;
   const done = await askDaemon(options, path, { method: "POST" });
-  if (done !== null) return print(`${verb === "resend" ? "will be sent again" : "dropped"}: ${id}`);
-  printRefusal("unknown part, or it was sent already");
+  if (done === null) return printRefusal("unknown part, or it was sent already");
+  if (options.json === true) return printJson(done);
+  print(`${verb === "resend" ? "will be sent again" : "dropped"}: ${id}`);
 }

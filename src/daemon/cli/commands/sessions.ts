@@ -26,11 +26,11 @@ import { askDaemon, callApi, type DaemonAddress, needDaemon } from "../lib/api-c
 import {
   action,
   counted,
+  type JsonOptions,
   minuteOf,
   print,
   printRefusal,
   printText,
-  type StateOptions,
   stateDirFor,
   table,
   withStateDir,
@@ -38,20 +38,18 @@ import {
 import { addHelp } from "../output/help-text.ts";
 import * as help from "../output/sessions-help.ts";
 
-interface ListOptions extends StateOptions {
-  readonly json?: boolean;
+interface ListOptions extends JsonOptions {
   readonly agent?: string;
   readonly all?: boolean;
   readonly heard?: boolean;
 }
-interface SessionOptions extends StateOptions {
-  readonly json?: boolean;
+interface SessionOptions extends JsonOptions {
   readonly id?: string;
 }
 interface ExportOptions extends SessionOptions {
   readonly out?: string;
 }
-type SetOptions = StateOptions & Readonly<Record<string, string | undefined>>;
+type Settings = Readonly<Record<string, string | undefined>>;
 
 type Line = Omit<TranscriptLine, "sessionId">;
 interface ShowAnswer {
@@ -116,9 +114,11 @@ export function addSessionsCommand(program: Command): void {
       ]),
     )
     .option("--exec <words>", "as in /exec, for example `security=allowlist ask=on-miss`")
+    .option("--json", "print JSON")
     .action(action(change));
   addHelp(withStateDir(sessions.command("reset <key>")), help.reset)
     .description("Archive the current session and start a new one")
+    .option("--json", "print JSON")
     .action(action(reset));
 }
 
@@ -250,13 +250,15 @@ async function exportLines(key: string, options: ExportOptions): Promise<void> {
   }
 }
 
-async function change(key: string, options: SetOptions): Promise<void> {
-  const patch = patchOf(options);
+async function change(key: string, given: JsonOptions): Promise<void> {
+  const { json, stateDir: _, ...settings } = given;
+  const patch = patchOf(settings);
   if (Object.keys(patch).length === 0)
     throw new EarshotError("EAR_USAGE", "Cannot change anything: no setting was given. See --help");
   const body = { method: "PATCH", body: patch } as const;
-  const answer = await askDaemon<{ session: Session }>(options, pathOf(key), body);
+  const answer = await askDaemon<{ session: Session }>(given, pathOf(key), body);
   if (answer === null) return missing(key);
+  if (json === true) return print(safeJson(answer, indent()));
   printText(`${answer.session.key}: ${settingsText(answer.session.settings)}`, 2);
 }
 
@@ -278,7 +280,7 @@ function patchOf({
   activation,
   exec,
   ...more
-}: SetOptions): Record<string, unknown> {
+}: Settings): Record<string, unknown> {
   const patch: Record<string, unknown> = {};
   if (model !== undefined) patch.model = model === "default" ? null : model;
   for (const [name] of levels) {
@@ -297,11 +299,12 @@ function patchOf({
   return patch;
 }
 
-async function reset(key: string, options: StateOptions): Promise<void> {
+async function reset(key: string, options: JsonOptions): Promise<void> {
   const answer = await askDaemon<{ session: Session }>(options, pathOf(key, "/reset"), {
     method: "POST",
   });
   if (answer === null) return missing(key);
+  if (options.json === true) return print(safeJson(answer, indent()));
   print(`a new session: ${answer.session.sessionId}`);
 }
 

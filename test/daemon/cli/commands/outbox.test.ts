@@ -47,8 +47,8 @@ test("a dead part and one in doubt are listed, sent again, given up", async () =
   expect(server.calls("sendMessage")).toHaveLength(1);
 
   // The operator insists.
-  const again = await daemon.run("outbox", "resend", dead.id);
-  expect([again.code, again.out.trim()]).toEqual([0, `will be sent again: ${dead.id}`]);
+  const again = await daemon.run("outbox", "resend", dead.id, "--json");
+  expect([again.code, JSON.parse(again.out)]).toMatchObject([0, { done: true }]);
   await server.until(() => server.world.answers(rooms.ann).length === 1, "the answer");
   expect((await one("sent")).id).toBe(dead.id);
   const tooOften = await daemon.run("outbox", "resend", dead.id);

@@ -129,7 +129,7 @@ describe("the commands", () => {
     });
     const reset = await run("sessions", "reset", key);
     expect([reset.code, reset.err]).toEqual([0, ""]);
-    await run(
+    const back = await run(
       "sessions",
       "set",
       key,
@@ -139,9 +139,10 @@ describe("the commands", () => {
       "default",
       "--send",
       "inherit",
-      ...["--activation", "default", "--tts", "default", "--exec", "default"],
+      ...["--activation", "default", "--tts", "default", "--exec", "default", "--json"],
     );
     const fresh = (await daemon.runtime.session(key)) as Session;
+    expect(JSON.parse(back.out)).toMatchObject({ session: { sessionId: fresh.sessionId } });
     expect(reset.out).toBe(`a new session: ${fresh.sessionId}\n`);
     expect(fresh.settings).toMatchObject({ thinking: null, override: {}, exec: {}, tts: null });
     const [all, past] = await Promise.all([

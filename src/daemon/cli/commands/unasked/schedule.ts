@@ -15,7 +15,6 @@ import {
   printJson,
   printRefusal,
   printRows,
-  type StateOptions,
   withStateDir,
 } from "../../lib/command.ts";
 import { addHelp, type HelpText } from "../../output/help-text.ts";
@@ -41,7 +40,7 @@ interface Entry {
   readonly last: { readonly due: Millis; readonly result: string; readonly why?: string } | null;
 }
 
-interface AddOptions extends StateOptions {
+interface AddOptions extends JsonOptions {
   readonly cron?: string;
   readonly at?: string;
   readonly timeZone?: string;
@@ -82,7 +81,7 @@ const addedHelp: HelpText = {
     "send`.",
   examples: [
     'earshot schedule add tea irc "#tea" "Tea?" --cron "0 16 * * *" --time-zone GB',
-    'earshot schedule add eve irc bo --turn "Say hi." --at 2026-12-24T18:00:00Z',
+    'earshot schedule add eve irc bo --turn "Say hi." --at 2026-12-24T18:00Z',
   ],
   exits: "0 added; 2 usage error, the name is taken, or no running daemon.",
 };
@@ -118,7 +117,7 @@ export function addScheduleCommand(program: Command): void {
     .description("Add an entry")
     .option("--cron <line>", 'cron expression, for example "0 9 * * 1-5"')
     .addOption(
-      new Option("--at <time>", "a single time, for example 2026-12-24T18:00:00+01:00").conflicts(
+      new Option("--at <time>", "a single time, for example 2026-12-24T18:00+01:00").conflicts(
         "cron",
       ),
     )
@@ -134,11 +133,13 @@ export function addScheduleCommand(program: Command): void {
       ]),
     )
     .option("--agent <id>", "which agent (default: the agent of the chat)")
+    .option("--json", "print JSON")
     .action(action(add));
   for (const change of Object.keys(changes) as Change[])
     addHelp(withStateDir(schedule.command(`${change} <name>`)), changeHelp(change))
       .description(changes[change][0])
-      .action(action((name: string, options: StateOptions) => apply(change, name, options)));
+      .option("--json", "print JSON")
+      .action(action((name: string, options: JsonOptions) => apply(change, name, options)));
 }
 
 async function list(options: JsonOptions): Promise<void> {
@@ -194,13 +195,15 @@ async function add(
     ...(agent === undefined ? {} : { agent }),
     ...(turn ? { prompt: text } : { text }),
   };
-  await askDaemon(options, "/api/schedules", { method: "POST", body });
+  const added = await askDaemon(options, "/api/schedules", { method: "POST", body });
+  if (options.json === true) return printJson(added);
   print(`added: ${name}`);
 }
 
-async function apply(change: Change, name: string, options: StateOptions): Promise<void> {
+async function apply(change: Change, name: string, options: JsonOptions): Promise<void> {
   const path = `/api/schedules/${encodeURIComponent(name)}/${change}`;
-  if ((await askDaemon(options, path, { method: "POST" })) === null)
-    return printRefusal("no entry of the schedule has this name");
+  const done = await askDaemon(options, path, { method: "POST" });
+  if (done === null) return printRefusal("no entry of the schedule has this name");
+  if (options.json === true) return printJson(done);
   print(`${changes[change][1]}: ${name}`);
 }
