@@ -6,7 +6,9 @@
  * state and no decision. The last one about a message counts.
  */
 import { decodeVerdict, type Expected } from "../../domain/decision.ts";
+import { holdsSeveralChats } from "../../domain/key.ts";
 import type { Clock, EventRow, Ids, Store } from "../../domain/ports/index.ts";
+import { isSame, type Placed, placed, placedIn } from "../../machines/batching/chats.ts";
 import type { MessageLabelled } from "../../machines/events/events.ts";
 import { conversationOf, decodeEvent, newEvent } from "../protocol/event-codec.ts";
 import { quarantinedCode } from "../protocol/host-protocol.ts";
@@ -40,15 +42,21 @@ export async function setLabel(
   const { conv } = conversation;
   const rows = await store.eventsByMessage(id, seq === undefined ? 0 : seq - 1);
   const own = rows.filter((row) => row.conv === conv);
-  const decided = own.findLast(({ code }) => decisionIn(code) !== null);
-  // A judge may have decided later, in a row of its own.
-  const heard = own.findLast((row) => decisionIn(row.code) !== null && isMessage(row));
-  if (decided === undefined || heard === undefined) return "unknown";
-  if (seq !== undefined && heard.seq !== seq) return "unknown";
-  const before = labelIn(own, id);
+  const severalChats = holdsSeveralChats(key);
+  const decisions = own.flatMap((row) => {
+    const message = decisionIn(row.code) === null ? null : messageIn(row, severalChats);
+    return message === null ? [] : [{ ...row, ...message }];
+  });
+  const asked = decisions.findLast((one) => one.heard && (seq ?? one.seq) === one.seq);
+  if (asked === undefined) return "unknown";
+  // A judge may have decided later, in a row of its own; the id may be that of a later message.
+  const about = decisions.filter(({ named }) => isSame(named, asked.named));
+  if (about.findLast(({ heard }) => heard) !== asked) return "unknown";
+  const decided = about.at(-1) ?? asked;
+  const before = labelIn(own, asked.named);
   if ((before?.expected ?? null) === expected) return before;
   const at = clock.now();
-  const event: MessageLabelled = { type: "message.labelled", at, id, expected, by };
+  const event: MessageLabelled = { type: "message.labelled", at, ...asked.named, expected, by };
   const named = { identity: `label|${ids.next()}`, messageId: id, code: appliedCode };
   await journal.offer([newEvent(conversation, configs.version(), event, named)]);
   const isRight = expected === null ? null : expected === decisionIn(decided.code);
@@ -56,7 +64,14 @@ export async function setLabel(
   return expected === null ? null : { expected, by, at };
 }
 
-const isMessage = (row: EventRow): boolean => decodeEvent(row).type === "message.received";
+/** The message that a decision is about, and whether it is in the row of the message itself. */
+function messageIn(row: EventRow, severalChats: boolean) {
+  const event = decodeEvent(row);
+  if (event.type === "message.received")
+    return { named: placedIn({ severalChats }, event.message), heard: true };
+  if (event.type !== "judge.answered") return null;
+  return { named: placed({ id: event.id }, event.chat), heard: false };
+}
 
 /** What the ladder decided, by the code of a row; null: it did not, or not yet. */
 export function decisionIn(code: number | null): Expected | null {
@@ -66,11 +81,11 @@ export function decisionIn(code: number | null): Expected | null {
 }
 
 /** The label of a message after these rows; null: it has none. */
-export function labelIn(rows: readonly EventRow[], id: string): Label | null {
+export function labelIn(rows: readonly EventRow[], message: Placed): Label | null {
   // Newest first: others are not decoded where they cannot be labels.
   for (const row of [...rows].reverse()) {
     const event = row.code === appliedCode ? decodeEvent(row) : null;
-    if (event?.type !== "message.labelled" || event.id !== id) continue;
+    if (event?.type !== "message.labelled" || !isSame(event, message)) continue;
     const { expected, by, at } = event;
     return expected === null ? null : { expected, by, at };
   }

@@ -6,6 +6,7 @@
 import type { EarshotConfig } from "../../domain/config/index.ts";
 import { decodeVerdict, type Verdict } from "../../domain/decision.ts";
 import { EarshotError } from "../../domain/errors.ts";
+import { holdsSeveralChats } from "../../domain/key.ts";
 import { type Inbound, inboundSchema } from "../../domain/message.ts";
 import {
   type ConversationRow,
@@ -14,6 +15,7 @@ import {
   type OutboxRow,
   type Store,
 } from "../../domain/ports/index.ts";
+import { isSame, type Placed, placedIn } from "../../machines/batching/chats.ts";
 import { textName } from "../../machines/conversation/delivery-actions.ts";
 import { explainEngagement } from "../../machines/engagement/engagement.ts";
 import { effectiveHumans } from "../../machines/engagement/humans.ts";
@@ -176,9 +178,10 @@ async function explain(
     if (event.type !== "message.received") return { ...common, ...orderOf(event), recorded: null };
     const recorded = decodeVerdict(row.code ?? 0);
     const levels = event.levels === undefined ? {} : { levels: event.levels };
-    const label = labelIn(rest, event.message.id);
+    const named = placedIn({ severalChats: holdsSeveralChats(key) }, event.message);
+    const label = labelIn(rest, named);
     const labelled = label === null ? {} : { label };
-    const judged = judgementIn(rest, event.message.id);
+    const judged = judgementIn(rest, named);
     return { ...common, message: event.message, ...levels, recorded, ...labelled, ...judged };
   } finally {
     conversation.stop();
@@ -186,11 +189,11 @@ async function explain(
 }
 
 /** What the judge answered about a message, in the rows since. */
-function judgementIn(rows: readonly EventRow[], id: string): Pick<Why, "judgement"> {
+function judgementIn(rows: readonly EventRow[], message: Placed): Pick<Why, "judgement"> {
   for (const row of rows) {
     // Nearly every row is something else, and need not be parsed for that.
     const event = row.body.startsWith(judgedPrefix) ? decodeEvent(row) : null;
-    if (event?.type !== "judge.answered" || event.id !== id) continue;
+    if (event?.type !== "judge.answered" || !isSame(event, message)) continue;
     const { at, engage, confidence, why, failed, usage } = event;
     const engaged = (row.code ?? 0) > 0;
     const more = { ...(failed && { failed }), ...(usage && { usage }) };

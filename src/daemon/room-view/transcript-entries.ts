@@ -57,8 +57,8 @@ async function entriesFor(row: EventRow, ports: EntryPorts): Promise<readonly Ro
   const entries: RoomEntry[] = [];
   const stored = decodeEvent(row);
   if (stored.type === "message.labelled") {
-    const { at, id, expected, by } = stored;
-    return [{ kind: "labelled", seq: row.seq, at, id, expected, by: oneLine(by) }];
+    const { type: _, by, ...label } = stored;
+    return [{ kind: "labelled", seq: row.seq, ...label, by: oneLine(by) }];
   }
   if (stored.type === "session.compacted") {
     const why = stored.summary ? "compaction" : "omission";

@@ -403,6 +403,8 @@ export interface MessageLabelled {
   readonly at: Millis;
   /** Platform id of the message. */
   readonly id: string;
+  /** Its chat, where its session may hold several (batching/chats.ts); earlier versions said none. */
+  readonly chat?: string;
   /** Null: takes back what was said before. The last one counts. */
   readonly expected: Expected | null;
   readonly by: string;

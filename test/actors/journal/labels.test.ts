@@ -109,3 +109,37 @@ test("`why` says what somebody said, in the terminal and in the room", async () 
   const text = renderWhy(await world.runtime.why("m2"), { columns: 100, colour: false });
   expect(text).toMatch(/label +should have stayed quiet \(ann, 2023-11-14 22:13:25 UTC\)/u);
 });
+
+test("a label on a message in one chat of a session is none on the one with its id in another", async () => {
+  const world = await new World().start();
+  const { runtime } = world;
+  const direct = (id: string) => ({
+    id: "17",
+    chat: { id, kind: "direct" as const },
+    author: { id, name: id },
+  });
+  await world.say("from Ann", direct("ann"));
+  await world.pass(5_000);
+  await world.say("from Bo", direct("bo"));
+  await world.pass(5_000);
+  const labelled = { key: "agent:main:main", id: "17", by: "ann" };
+  const why = async () =>
+    (await runtime.why("17")).map(({ message, label }) => [message.text, label?.expected]);
+  const [{ seq = 0 } = {}] = await runtime.why("17");
+  expect(await runtime.label({ ...labelled, seq, expected: "observe" })).not.toBe("unknown");
+  expect(await why()).toEqual([
+    ["from Ann", "observe"],
+    ["from Bo", undefined],
+  ]);
+  // Without a journal row it is about the newest.
+  await runtime.label({ ...labelled, expected: "engage" });
+  expect(await why()).toEqual([
+    ["from Ann", "observe"],
+    ["from Bo", "engage"],
+  ]);
+  await runtime.label({ ...labelled, seq, expected: null });
+  expect(await why()).toEqual([
+    ["from Ann", undefined],
+    ["from Bo", "engage"],
+  ]);
+});
