@@ -255,7 +255,8 @@ function createWrites(use: Use, fullText: boolean) {
   };
 
   function add({ author, turnId, ...message }: IndexedMessage): void {
-    const { seq, conv, key, at, kind, id, decision, rule, outcome, place, text } = message;
+    const { seq, conv, key, at, kind, id, chat = null } = message;
+    const { decision, rule, outcome, place, text } = message;
     if (key !== "" && !rooms.has(conv)) {
       use(sql.addRoom).run(conv, key);
       if (rooms.size >= roomsKnownMax) rooms.clear();
@@ -264,7 +265,7 @@ function createWrites(use: Use, fullText: boolean) {
     const { id: authorId, name, isBot } = author;
     const facts: Value[] = [decision, rule, outcome, turnId, place, text];
     const { lastInsertRowid } = use(sql.add).run(
-      ...[seq, conv, at, kind, id, authorId, name, fold(name), Number(isBot)],
+      ...[seq, conv, at, kind, id, chat, authorId, name, fold(name), Number(isBot)],
       ...facts,
     );
     addWords(Number(lastInsertRowid), text);
@@ -276,7 +277,7 @@ function createWrites(use: Use, fullText: boolean) {
         add(one.message);
         return;
       case "text":
-        for (const before of use(sql.ofId).all(one.conv, one.id) as TextOf[]) {
+        for (const before of use(sql.ofId).all(one.conv, one.id, one.chat ?? null) as TextOf[]) {
           if (one.text === null) {
             drop(before);
             continue;
@@ -287,7 +288,7 @@ function createWrites(use: Use, fullText: boolean) {
         }
         return;
       case "decided":
-        use(sql.decided).run(one.decision, one.rule, one.conv, one.id);
+        use(sql.decided).run(one.decision, one.rule, one.conv, one.id, one.chat ?? null);
         return;
       case "ended":
         for (const id of one.messages) use(sql.ended).run(one.turnId, one.outcome, one.conv, id);

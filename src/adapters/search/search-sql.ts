@@ -10,8 +10,8 @@ import type { SearchTerm } from "../../domain/search/query.ts";
 import type { Value } from "../stores/sqlite-driver.ts";
 
 /** Stored in `user_version`; an index of another version is built again. */
-export const indexVersion = 1;
-export const markVersion = "PRAGMA user_version = 1";
+export const indexVersion = 2;
+export const markVersion = "PRAGMA user_version = 2";
 
 /** Derived data: a power failure may take the last changes, and they are read again. */
 export const indexPragmas = `
@@ -29,7 +29,7 @@ export const dropTables =
 export const tables = `
 CREATE TABLE message(
   entry INTEGER PRIMARY KEY AUTOINCREMENT, seq INTEGER NOT NULL, conv INTEGER NOT NULL,
-  at INTEGER NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, author TEXT NOT NULL,
+  at INTEGER NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, chat TEXT, author TEXT NOT NULL,
   name TEXT NOT NULL, folded TEXT NOT NULL, bot INTEGER NOT NULL, decision TEXT, rule TEXT,
   outcome TEXT, turn TEXT, place TEXT NOT NULL, text TEXT NOT NULL);
 CREATE INDEX message_id ON message(conv, id);
@@ -54,14 +54,16 @@ export const sql = {
   size: "SELECT count(*) AS n FROM message",
   addRoom: "INSERT INTO room(conv, key) VALUES(?, ?) ON CONFLICT DO NOTHING",
   add:
-    "INSERT INTO message(seq, conv, at, kind, id, author, name, folded, bot, decision, rule, " +
-    "outcome, turn, place, text) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO message(seq, conv, at, kind, id, chat, author, name, folded, bot, decision, " +
+    "rule, outcome, turn, place, text) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
   addWords: "INSERT INTO words(rowid, text) VALUES(?, ?)",
   dropWords: "INSERT INTO words(words, rowid, text) VALUES('delete', ?, ?)",
-  ofId: "SELECT entry, text FROM message WHERE conv = ? AND id = ?",
+  ofId: "SELECT entry, text FROM message WHERE conv = ? AND id = ? AND chat IS ?",
   changeText: "UPDATE message SET text = ? WHERE entry = ?",
   drop: "DELETE FROM message WHERE entry = ?",
-  decided: "UPDATE message SET decision = ?, rule = ? WHERE conv = ? AND id = ? AND kind = 'heard'",
+  decided:
+    "UPDATE message SET decision = ?, rule = ? WHERE conv = ? AND id = ? AND chat IS ? " +
+    "AND kind = 'heard'",
   ended: "UPDATE message SET turn = ?, outcome = ? WHERE conv = ? AND id = ? AND kind = 'heard'",
   delivered:
     "UPDATE message SET outcome = ? WHERE turn = ? AND kind = 'heard' " +

@@ -7,7 +7,8 @@
 import { deliveryOf, isText } from "../../actors/outbox/row-body.ts";
 import { decodeEvent, eventsIn } from "../../actors/protocol/event-codec.ts";
 import { decodeVerdict } from "../../domain/decision.ts";
-import type { Inbound, Millis } from "../../domain/message.ts";
+import { holdsSeveralChats } from "../../domain/key.ts";
+import type { ChatPlace, Inbound, Millis } from "../../domain/message.ts";
 import {
   type EventRow,
   type IndexChange,
@@ -18,6 +19,7 @@ import {
 } from "../../domain/ports/index.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
 import type { FoundOutcome } from "../../domain/search/values.ts";
+import { type Placed, placed, placedIn } from "../../machines/batching/chats.ts";
 import type {
   ConversationEvent,
   DeliveryFailed,
@@ -70,7 +72,8 @@ export async function changesSince(row: EventRow, ports: ChangePorts): Promise<I
   if (verdict === null) return [waited];
   const { decision, rule } = verdict;
   const { conv } = row;
-  return [{ op: "decided", conv, id: event.message.id, decision, rule }, waited];
+  const named = await namedIn(conv, event.message, ports);
+  return [{ op: "decided", conv, ...named, decision, rule }, waited];
 }
 
 function changesIn(row: EventRow, ports: ChangePorts): Soon<readonly IndexChange[]> {
@@ -120,12 +123,13 @@ async function changesBy(
         }),
       );
     case "message.edited":
-      return [{ op: "text", conv, id: event.edit.id, text: indexed(event.edit.text) }];
+      return textOf(conv, event.edit, indexed(event.edit.text), ports);
     case "message.deleted":
-      return [{ op: "text", conv, id: event.deletion.id, text: null }];
+      return textOf(conv, event.deletion, null, ports);
     case "judge.answered": {
       if ((row.code ?? 0) <= 0) return [];
-      return [{ op: "decided", conv, id: event.id, decision: "engage", rule: "judge" }];
+      const named = placed({ id: event.id }, event.chat);
+      return [{ op: "decided", conv, ...named, decision: "engage", rule: "judge" }];
     }
     case "command.applied": {
       const { asked } = event;
@@ -163,27 +167,47 @@ async function turnChanges(
   }
 }
 
+type Named = ChatPlace & { readonly id: string };
+
+/** What a message is known by in the index. */
+async function namedIn(conv: number, message: Named, { keyOf }: ChangePorts): Promise<Placed> {
+  const key = conv === noConversation ? "" : await keyOf(conv);
+  return placedIn({ severalChats: holdsSeveralChats(key) }, message);
+}
+
+async function textOf(
+  conv: number,
+  message: Named,
+  text: string | null,
+  ports: ChangePorts,
+): Promise<readonly IndexChange[]> {
+  return [{ op: "text", conv, ...(await namedIn(conv, message, ports)), text }];
+}
+
 const indexed = (text: string): string => cut(text, textIndexedUnitsMax);
 
 const placeOf = ({ channel, chat }: Inbound): string =>
   oneLine(`${channel} ${chat.title ?? chat.id}`);
 
 function heard(
-  { id, author, text }: Inbound,
+  inbound: Inbound,
   { seq, conv, code }: EventRow,
   { keyOf }: ChangePorts,
   at: Millis,
   place = "",
 ): Soon<{ readonly op: "add"; readonly message: IndexedMessage }> {
+  const { author, text, chat } = inbound;
   const verdict = code === null ? null : decodeVerdict(Math.max(0, code));
   const addWith = (key: string) => {
+    // Only direct chats share a session; most messages are of groups, and their key is not read.
+    const severalChats = chat.kind === "direct" && holdsSeveralChats(key);
     const message: IndexedMessage = {
+      ...placedIn({ severalChats }, inbound),
       seq,
       conv,
       key,
       at,
       kind: "heard",
-      id,
       author: { id: author.id, name: author.name, isBot: author.isBot },
       decision: verdict?.decision ?? null,
       rule: verdict?.rule ?? null,

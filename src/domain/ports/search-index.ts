@@ -20,6 +20,8 @@ export interface IndexedMessage {
   readonly kind: "heard" | "said" | "history";
   /** Id at the platform; of a part of an answer, its id in the outbox. */
   readonly id: string;
+  /** Its chat, where the session may hold several: ids are unique in a chat only. */
+  readonly chat?: string;
   readonly author: { readonly id: string; readonly name: string; readonly isBot: boolean };
   readonly decision: Decision | null;
   readonly rule: Rule | null;
@@ -37,6 +39,7 @@ export type IndexChange =
       readonly op: "text";
       readonly conv: number;
       readonly id: string;
+      readonly chat?: string;
       readonly text: string | null;
       readonly grows?: true;
     }
@@ -44,6 +47,7 @@ export type IndexChange =
       readonly op: "decided";
       readonly conv: number;
       readonly id: string;
+      readonly chat?: string;
       readonly decision: Decision;
       readonly rule: Rule;
     }

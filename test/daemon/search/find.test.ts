@@ -60,6 +60,34 @@ test("the API finds by text and facts, with the found words and a cursor", async
   expect(await ids(`limit=2&before=${first.next}`)).toEqual(["m1"]);
 });
 
+test("an edit or a deletion in one chat of a session leaves the message with its id in another", async () => {
+  const place = (id: string) => ({ channel: "webhook", chat: { id, kind: "direct" } as const });
+  const hear = (chat: string, text: string) =>
+    call(daemon, "/api/inbound?wait=decision", {
+      ...place(chat),
+      id: "17",
+      author: { id: chat },
+      text,
+    });
+  await hear("eve", "an umbrella from Eve");
+  await hear("fay", "an umbrella from Fay");
+  const texts = async (query: string) =>
+    (await search(query)).found.filter(({ kind }) => kind === "heard").map(({ text }) => text);
+  await soon(() => texts("text=umbrella")).toEqual([
+    "an umbrella from Fay",
+    "an umbrella from Eve",
+  ]);
+  const of = (chat: string) => ({ ...place(chat), account: "default", thread: null, id: "17" });
+  await daemon.runtime.ingest("webhook", "default", [
+    { type: "edit", edit: { ...of("eve"), text: "a parasol from Eve" } },
+  ]);
+  await soon(() => texts("text=parasol")).toEqual(["a parasol from Eve"]);
+  expect(await texts("text=umbrella")).toEqual(["an umbrella from Fay"]);
+  await daemon.runtime.ingest("webhook", "default", [{ type: "delete", deletion: of("fay") }]);
+  await soon(() => texts("text=umbrella")).toEqual([]);
+  expect(await texts("text=parasol")).toEqual(["a parasol from Eve"]);
+});
+
 test.each([
   ["decision=maybe"],
   ["rule=magic"],
