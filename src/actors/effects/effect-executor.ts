@@ -74,7 +74,10 @@ export interface EffectPorts {
   /** The message with that platform id in a conversation. */
   readonly messageOf: (conv: number, asked: Placed) => Promise<MessageReceived | null>;
   /** The texts of messages, as a transcript has them. */
-  readonly textsOf: (refs: readonly MessageRef[]) => Promise<readonly MessageLine[]>;
+  readonly textsOf: (
+    refs: readonly MessageRef[],
+    conv: number | null,
+  ) => Promise<readonly MessageLine[]>;
   readonly media: Pick<Media, "engaged">;
   readonly commands: CommandExecutor;
   readonly approvals: Pick<Approvals, "ended">;

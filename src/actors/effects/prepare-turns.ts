@@ -8,7 +8,11 @@ import type { MessageLine } from "../sessions/turn-session.ts";
 interface PreparePorts {
   readonly sessions: Sessions;
   readonly agentOf: (key: string) => string;
-  readonly textsOf: (refs: readonly MessageRef[]) => Promise<readonly MessageLine[]>;
+  /** `conv`: without what was deleted there since. */
+  readonly textsOf: (
+    refs: readonly MessageRef[],
+    conv: number | null,
+  ) => Promise<readonly MessageLine[]>;
 }
 
 /**
@@ -35,7 +39,9 @@ export async function prepareTurns(
       const isKnown = turnId === null || sessions.ofTurn(turnId) !== undefined;
       const noted = isKnown || (await sessions.find(turnId, conv, sessionAtOf(effect)));
       const isLate = effect.type === "outcome" && !noted && effect.batch.length > 0;
-      if (effect.type === "joined" || isLate) unwritten.set(effect, await textsOf(effect.batch));
+      // Messages that joined were read; those of a turn that ended early may have been deleted before.
+      if (effect.type === "joined" || isLate)
+        unwritten.set(effect, await textsOf(effect.batch, isLate ? conv : null));
     }
   return unwritten;
 }

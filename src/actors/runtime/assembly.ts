@@ -40,6 +40,7 @@ import { createSessionStart } from "../sessions/session-start.ts";
 import { createSupervisor } from "../supervisor/supervisor.ts";
 import { textWithFiles } from "../turns/attachment-names.ts";
 import { createContextTools } from "../turns/context-tools.ts";
+import { deletedSince } from "../turns/deletions.ts";
 import { createDueDeadlines } from "../turns/due-deadlines.ts";
 import { createFailingAgents } from "../turns/failing-agents.ts";
 import { createHeartbeats } from "../turns/heartbeats.ts";
@@ -311,8 +312,9 @@ class Assembly {
           () => this.parts,
         ),
         ...decidedEvents(store),
-        textsOf: async (refs) => {
-          const { shown } = await readOverheard({ store, media: this.parts.media }, refs);
+        textsOf: async (refs, conv) => {
+          const gone = conv === null ? undefined : await deletedSince(store, conv, refs);
+          const { shown } = await readOverheard({ store, media: this.parts.media }, refs, gone);
           return shown.map((message) => ({ ...message, text: textWithFiles(message) }));
         },
         live: this.#ports.live !== false,

@@ -8,28 +8,18 @@ import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { fold } from "../../domain/fold-text.ts";
 import { atMost, limits } from "../../domain/limits.ts";
-import { type Inbound, inOneChat, type Route } from "../../domain/message.ts";
-import type {
-  Clock,
-  Digest,
-  EventRow,
-  Ids,
-  Log,
-  MediaReading,
-  Store,
-} from "../../domain/ports/index.ts";
+import type { Route } from "../../domain/message.ts";
+import type { Clock, Digest, Ids, Log, MediaReading, Store } from "../../domain/ports/index.ts";
 import { late, within } from "../../domain/ports/within.ts";
 import { cut } from "../../domain/sanitize.ts";
 import type { TranscriptLine } from "../../domain/session.ts";
 import type { MessageRef } from "../../machines/events/effects.ts";
-import type { MessageDeleted } from "../../machines/events/events.ts";
 import { escapeLabel, escapeRoomText } from "../../machines/prompt/escape.ts";
 import {
   contextToolInputs,
   isContextTool,
   type ScheduleInput,
 } from "../protocol/context-tool-schemas.ts";
-import { decodeEvent } from "../protocol/event-codec.ts";
 import type { ContextAnswer, ContextQuestion } from "../protocol/host-protocol.ts";
 import {
   type FoundMessage,
@@ -38,6 +28,7 @@ import {
   parseAttachmentName,
   refsOf,
 } from "./attachment-names.ts";
+import { type Deletions, deletedIn, isGone } from "./deletions.ts";
 import type { Media } from "./media.ts";
 
 export interface ContextToolPorts {
@@ -149,23 +140,6 @@ async function recentMessages(
     )
     .sort((a, b) => a.seq - b.seq || a.offset - b.offset);
 }
-
-type Deletion = MessageDeleted["deletion"];
-
-/** The deletions in rows, by the id of their message. */
-function deletedIn(rows: readonly EventRow[]): ReadonlyMap<string, readonly Deletion[]> {
-  const found = new Map<string, Deletion[]>();
-  for (const row of rows) {
-    const event = row.body.includes('"message.deleted"') ? decodeEvent(row) : null;
-    if (event?.type !== "message.deleted") continue;
-    const { deletion } = event;
-    found.set(deletion.id, [...(found.get(deletion.id) ?? []), deletion]);
-  }
-  return found;
-}
-
-const isGone = (message: Inbound, gone: ReturnType<typeof deletedIn>): boolean =>
-  gone.get(message.id)?.some((deletion) => inOneChat(deletion, message)) ?? false;
 
 async function list(
   ports: ContextToolPorts,
@@ -308,7 +282,7 @@ const lineName = (messageId: string, author: TranscriptLine["author"]) =>
 function isLineGone(
   { messageId, author }: TranscriptLine,
   heard: readonly FoundMessage[],
-  gone: ReturnType<typeof deletedIn>,
+  gone: Deletions,
 ): boolean {
   if (messageId === undefined || !gone.has(messageId)) return false;
   const own = heard.filter(

@@ -1,7 +1,7 @@
 /**
  * Messages as a prompt shows them, read from the journal by number: each with its latest edit, and
  * with them what else was heard: reactions, and edits of messages that a turn has read before. What
- * is deleted or pruned is left out.
+ * is pruned is left out, and so is what the caller knows to be deleted.
  */
 import { decodeVerdict, type Rule } from "../../domain/decision.ts";
 import { type Inbound, inOneChat } from "../../domain/message.ts";
@@ -12,6 +12,7 @@ import type { JournalEvent, MessageEdited, MessageReacted } from "../../machines
 import type { PromptMessage } from "../../machines/prompt/envelope.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import { type FoundMessage, messagesOf } from "./attachment-names.ts";
+import { type Deletions, isGone } from "./deletions.ts";
 import type { Media } from "./media.ts";
 
 export interface ReadPorts {
@@ -55,25 +56,35 @@ export async function readMessages(
   return refs.flatMap((ref) => messageOf(ports, ref, rows) ?? []);
 }
 
-/** The same with all else that was heard. `missing` counts what is not known any more. */
+/**
+ * The same with all else that was heard, but without what is deleted. `missing` counts what is not
+ * known any more.
+ */
 export async function readOverheard(
   ports: ReadPorts,
   refs: readonly MessageRef[],
+  gone: Deletions = new Map(),
 ): Promise<{ readonly shown: readonly Overheard[]; readonly missing: number }> {
   const rows = await rowsOf(ports, refs);
-  const read = refs.map((ref) => overheardOf(ports, ref, rows));
+  const read = refs.map((ref) => overheardOf(ports, ref, rows, gone));
   const shown = netReactions(read.flatMap((one) => one ?? []));
   return { shown, missing: read.filter((one) => one === null).length };
 }
 
 /** Null: it is not known any more. */
-function overheardOf(ports: ReadPorts, ref: MessageRef, rows: Rows): readonly Overheard[] | null {
+function overheardOf(
+  ports: ReadPorts,
+  ref: MessageRef,
+  rows: Rows,
+  gone: Deletions,
+): readonly Overheard[] | null {
   const row = rows.get(ref.seq);
   const event = row === undefined ? null : decodeEvent(row);
   if (event?.type === "message.reacted") return [reactionOf(event)];
-  if (event?.type === "message.edited") return editOf(ports, ref, event, rows);
+  if (event?.type === "message.edited") return editOf(ports, ref, event, rows, gone);
   const message = messageOf(ports, ref, rows);
-  return message === null ? null : [message];
+  if (message === null) return null;
+  return isGone(message.found.inbound, gone) ? [] : [message];
 }
 
 function messageOf(
@@ -137,11 +148,13 @@ function editOf(
   { id, was }: MessageRef,
   { at, edit }: MessageEdited,
   rows: Rows,
+  gone: Deletions,
 ): readonly Overheard[] {
   const before = was === undefined ? null : messageOf(ports, { id, ...was }, rows);
   const { text, editedAt = at } = edit;
   if (before === null || before.text === text) return [];
-  if (!inOneChat(edit, before.found.inbound)) return [];
+  const { inbound } = before.found;
+  if (!inOneChat(edit, inbound) || isGone(inbound, gone)) return [];
   const { author } = before;
   const edited = { before: before.text };
   return [{ id, at: Math.min(editedAt, at), author, text, attachments: [], replyTo: null, edited }];

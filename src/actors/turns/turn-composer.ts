@@ -1,8 +1,8 @@
 /**
  * Reads what a `turn.run` effect only refers to and composes the agent's input. The system prompt
  * comes from the config alone; everything from the room is in the user turn, behind a fence that no
- * one in the room can know. Messages are read with their edits; deleted or pruned ones are left out
- * and counted.
+ * one in the room can know. Messages are read with their edits, and without those that were deleted
+ * since the turn was ordered; pruned ones are left out and counted.
  */
 import { agentIn } from "../../domain/config/index.ts";
 import type { Route } from "../../domain/message.ts";
@@ -21,6 +21,7 @@ import { systemMessage } from "../sessions/system-message.ts";
 import { type MessageLine, promptAuthor, type TurnSessions } from "../sessions/turn-session.ts";
 import { ownText, textWithFiles } from "./attachment-names.ts";
 import type { ContextTools } from "./context-tools.ts";
+import { type Deletions, deletedSince, isGone } from "./deletions.ts";
 import { type Heartbeats, heartbeatFor } from "./heartbeats.ts";
 import type { Media } from "./media.ts";
 import { type BatchMessage, type Overheard, readMessages, readOverheard } from "./read-messages.ts";
@@ -52,6 +53,12 @@ function skillsFor(
   return [...names].flatMap((name) => ports.extensions.skill(agentId, name) ?? []);
 }
 
+interface ReadTurn extends Pick<Shown, "batch" | "context" | "missing"> {
+  readonly images: readonly AgentImage[];
+  /** What was deleted since it was ordered, and is left out. */
+  readonly gone: Deletions;
+}
+
 /**
  * The turn's messages with their files' contents. Waits for files for a limited time; from here on
  * the turn may use context tools.
@@ -61,13 +68,29 @@ async function readTurn(
   { turnId, route, batch: addressed, context: overheard }: TurnRun,
   { conv, key, seq }: HostStep,
   signal: AbortSignal,
-): Promise<Pick<Shown, "batch" | "context" | "missing"> & { images: readonly AgentImage[] }> {
-  const read = await readMessages(ports, addressed);
-  const found = read.map((message) => message.found);
-  const { shown, images } = await ports.media.gather(key, found, signal);
+): Promise<ReadTurn> {
+  const all = await readMessages(ports, addressed);
+  let gone = await deletedSince(ports.store, conv, addressed);
+  const left = () => all.filter(({ found }) => !isGone(found.inbound, gone));
+  const gather = (messages: typeof all) =>
+    ports.media.gather(
+      key,
+      messages.map(({ found }) => found),
+      signal,
+    );
+  let read = left();
+  let gathered = await gather(read);
   signal.throwIfAborted();
+  // Files may have taken long.
+  gone = await deletedSince(ports.store, conv, addressed);
+  if (left().length < read.length) {
+    read = left();
+    gathered = await gather(read);
+    signal.throwIfAborted();
+  }
+  const { shown, images } = gathered;
   const batch = read.map((message, index) => ({ ...message, ...shown[index] }));
-  const { shown: context, missing } = await readOverheard(ports, overheard);
+  const { shown: context, missing } = await readOverheard(ports, overheard, gone);
   ports.contextTools.opened({
     turnId,
     conv,
@@ -82,6 +105,7 @@ async function readTurn(
     context: context.map((message) => withParentName(message, authors)),
     missing,
     images,
+    gone,
   };
 }
 
@@ -99,7 +123,8 @@ function withParentName<Message extends Overheard>(
 
 /**
  * Composes the input and writes the messages to the transcript, once per turn. Rejects when the
- * signal aborts. Null: a heartbeat without instructions, or a prompt that is not stored any more.
+ * signal aborts. Null: a heartbeat without instructions, a prompt that is not stored any more, or
+ * messages that are all deleted.
  */
 export async function composeTurn(
   ports: ComposerPorts,
@@ -115,7 +140,8 @@ export async function composeTurn(
   const instructions = effect.heartbeat ? await ports.heartbeats.instructions(agent.id) : "";
   const asked = effect.prompt === undefined ? undefined : await promptAt(ports, effect.prompt);
   if (instructions === null || asked === null) return null;
-  const { batch, context, missing, images } = await readTurn(ports, effect, step, signal);
+  const { batch, context, missing, images, gone } = await readTurn(ports, effect, step, signal);
+  if (batch.length === 0 && gone.size > 0) return null;
   const spoken = batch.map((message) => ({ ...message, text: textWithFiles(message) }));
   const messagesText = batch.map(ownText).join("\n");
   const { sessionAt = seq } = effect;
@@ -142,6 +168,10 @@ export async function composeTurn(
   const levels = batch.reduce((all, message) => withLevels(all, message.levels), before);
   const authors = batch.map(({ author }) => author.id);
   const past = { turn: ordered, cfg, session, system, prompt, named, authors, ownFrom };
+  const transcript = await sessions.remember(past, signal);
+  // A summary may have taken long.
+  const now = await deletedSince(ports.store, conv, effect.batch);
+  if (now.size > gone.size) return composeTurn(ports, effect, step, signal);
   return {
     conv,
     key,
@@ -153,7 +183,7 @@ export async function composeTurn(
     system,
     prompt,
     messagesText,
-    transcript: await sessions.remember(past, signal),
+    transcript,
     room: roomReport(effect, batch, settings),
     textLimit: ports.textLimit(route.channel),
     chatKind: route.chat.kind,

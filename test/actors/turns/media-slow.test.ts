@@ -70,6 +70,48 @@ const prompts = (world: World) =>
 const addressed = ({ text }: PromptLine) =>
   (text.split("## Current message(s)")[1] ?? "").match(/said \d|attachment_id/g);
 
+const remove = (world: World, id: string) => {
+  const chat = { id: "ann", kind: "direct" } as const;
+  const deletion = { channel: "telegram", account: "default", chat, thread: null, id };
+  return world.runtime.ingest("telegram", "default", [{ type: "delete", deletion }]);
+};
+
+test("what is deleted while its turn waits for a photo reaches no agent, then or later", async () => {
+  const world = await openWorld(new SlowService(4_000));
+  const direct = { direct: true };
+  const files = ["p1", "p2"].map(photo);
+  const album = { ...direct, groupId: "album" };
+  await world.say("keep this", { ...album, id: "one", attachments: files.slice(0, 1) });
+  await world.say("never mind this", { ...album, id: "two", attachments: files.slice(1) });
+  await world.pass(2_000);
+  expect(world.events("agent_start")).toHaveLength(1);
+  await remove(world, "two");
+  await world.pass(20_000);
+  await world.say("and now?", { ...direct, id: "three" });
+  await world.pass(20_000);
+  expect(prompts(world).map(({ text }) => text.match(/keep this|never mind|and now/g))).toEqual([
+    ["keep this"],
+    ["and now"],
+  ]);
+  await world.runtime.stop();
+});
+
+test("a turn all of whose messages are deleted by then calls no agent and leaves no trace", async () => {
+  const world = await openWorld(new SlowService(4_000));
+  await world.say("never mind", { direct: true, id: "one", attachments: [photo("p1")] });
+  await world.pass(2_000);
+  await remove(world, "one");
+  await world.pass(20_000);
+  expect(world.events("agent_end")).toMatchObject([{ outcome: "silent" }]);
+  expect(prompts(world)).toEqual([]);
+  const [session] = await world.store.sessions({ all: true, limit: 2 });
+  const sessionId = session?.sessionId ?? "";
+  expect(JSON.stringify(await world.store.transcript({ sessionId, limit: 9 }))).not.toContain(
+    "never mind",
+  );
+  await world.runtime.stop();
+});
+
 /** Text, photo, text, another's text: what the room looks like afterwards, times left out. */
 async function around(ms: number | null, gapMs: number, messages: object = {}) {
   const service = new SlowService(ms);
