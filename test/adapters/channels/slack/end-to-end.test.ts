@@ -20,7 +20,6 @@ describe("slack end to end", () => {
       const [answer] = await rooms.answers(1);
       expect(shownText(answer as Message)).toBe("Hello Ann");
       expect(answer).not.toHaveProperty("thread_ts");
-      expect(rooms.decisions(asked)[0]).toMatchObject({ decision: "engage", rule: "mention" });
       await rooms.until(
         () => rooms.server.called("reactions.remove").length === 1,
         "the ack to go",
@@ -31,7 +30,7 @@ describe("slack end to end", () => {
       const later = rooms.say("bob", "talking to nobody");
       await rooms.until(() => rooms.decisions(later).length === 1, "the decision");
       const engaged = rooms.decisions(asked).filter(({ decision }) => decision === "engage");
-      expect(engaged).toHaveLength(1);
+      expect(engaged).toMatchObject([{ rule: "mention" }]);
       expect(rooms.ours()).toHaveLength(1);
     },
   );
