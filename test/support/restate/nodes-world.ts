@@ -19,7 +19,7 @@ import { compared, quarantinedIn } from "./mirrored-rows.ts";
 import { type RestateServer, spread, startRestate } from "./server.ts";
 
 const rooms = 6;
-/** What is stuck for longer than this is left to the judge. */
+/** What has made no progress for longer than this is left to the judge. */
 const stuckMs = 120_000;
 
 /** test/crash/child.ts, built or not. */
@@ -180,6 +180,23 @@ export class NodesWorld {
     }
   }
 
+  /**
+   * Says one thing in each room, and resolves when all of them are answered: all that was said before is applied.
+   * Between two kills, so that on a busy machine none of it is taken for what has ended one process after the other.
+   */
+  async caughtUp(): Promise<void> {
+    await this.traffic(rooms, 0);
+    const open = new Set(this.said.slice(-rooms));
+    const isStuck = this.#watch();
+    for (let seen = 0; open.size > 0 && !isStuck(); ) {
+      for (const { text } of this.received.slice(seen))
+        for (const id of open) if (text.includes(id)) open.delete(id);
+      seen = this.received.length;
+      this.redeliver();
+      await new Promise((next) => setTimeout(next, 100));
+    }
+  }
+
   /** Says again what was not acknowledged: the node that got it may be dead. */
   redeliver(): void {
     for (const [id] of this.#queues.values()) if (id !== undefined) this.#say(id);
@@ -229,8 +246,8 @@ export class NodesWorld {
 
   /** Waits until everything said is acknowledged and nothing is under way anywhere. */
   async quiet(): Promise<void> {
-    const until = performance.now() + stuckMs;
-    for (let calm = 0; calm < 2 && performance.now() < until; ) {
+    const isStuck = this.#watch();
+    for (let calm = 0; calm < 2 && !isStuck(); ) {
       this.redeliver();
       await new Promise((done) => setTimeout(done, 250));
       const running = this.#nodes.filter(alive).map((node) => node.process as ChildProcess);
@@ -338,6 +355,16 @@ export class NodesWorld {
     });
     const { rows } = (await answer.json()) as { rows: { calls: number }[] };
     return rows[0]?.calls ?? 0;
+  }
+
+  /** Tells whether nothing was acknowledged or sent for too long, looked at again and again. */
+  #watch(): () => boolean {
+    let [seen, since] = [-1, 0];
+    return () => {
+      const now = this.acked.size + this.received.length;
+      if (now !== seen) [seen, since] = [now, performance.now()];
+      return performance.now() - since > stuckMs;
+    };
   }
 
   #since = (id: string) => performance.now() - (this.#saidAt.get(id) ?? 0);
