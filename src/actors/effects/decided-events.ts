@@ -3,11 +3,9 @@
  * the messages that judges answer about.
  */
 import type { Store } from "../../domain/ports/index.ts";
-import { chatOf, isSame, placed } from "../../machines/batching/chats.ts";
+import { isSame, nameOfMessage } from "../../machines/batching/chats.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import type { EffectPorts } from "./effect-executor.ts";
-
-const several = { severalChats: true };
 
 type Found = Pick<EffectPorts, "eventOf" | "messageOf">;
 
@@ -23,8 +21,7 @@ export function decidedEvents(store: Pick<Store, "events" | "eventsByMessage">):
       for (const row of rows.filter((one) => one.conv === conv).reverse()) {
         const event = decodeEvent(row);
         if (event.type !== "message.received") continue;
-        const { message } = event;
-        if (isSame(asked, placed({ id: message.id }, chatOf(several, message)))) return event;
+        if (isSame(asked, nameOfMessage(event.message))) return event;
       }
       return null;
     },

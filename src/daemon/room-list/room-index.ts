@@ -9,10 +9,11 @@ import type { RuntimeListener } from "../../actors/protocol/runtime-events.ts";
 import { limits } from "../../domain/limits.ts";
 import type { Inbound, Millis } from "../../domain/message.ts";
 import type { Clock, Log, Store } from "../../domain/ports/index.ts";
+import { nameOfMessage } from "../../machines/batching/chats.ts";
 import type { FilterCounts, RoomCounts } from "../api-types/rooms.ts";
 import { ActivityWindow } from "./activity-window.ts";
 import { inSlices, readJournal } from "./load-rooms.ts";
-import { isDirect, nameOfMessage, Room } from "./room-row.ts";
+import { isDirect, Room } from "./room-row.ts";
 
 export interface RoomListPorts {
   readonly clock: Clock;

@@ -6,9 +6,9 @@
 import type { ConversationSummary } from "../../actors/protocol/conversation-summary.ts";
 import type { Verdict } from "../../domain/decision.ts";
 import { parseSessionKey, type SessionKeyParts } from "../../domain/key.ts";
-import { type ChatPlace, type Inbound, inOneChat, type Millis } from "../../domain/message.ts";
+import type { ChatPlace, Inbound, Millis } from "../../domain/message.ts";
 import { cut, oneLine } from "../../domain/sanitize.ts";
-import { chatOf, isSame, type Placed, placed } from "../../machines/batching/chats.ts";
+import { isSame, nameOfMessage, type Placed } from "../../machines/batching/chats.ts";
 import type { RoomRow } from "../api-types/rooms.ts";
 import { decisionLetters, type RoomStateName, stripCount } from "../api-types/values.ts";
 
@@ -95,17 +95,17 @@ export class Room {
   note(message: Inbound, verdict: Verdict, at: Millis): void {
     this.#noted += 1;
     const { id, channel, account, chat, author } = message;
-    const known: Known = { id, channel, account, chat };
+    const place = { channel, account, chat };
     if (this.#recent.length >= stripCount) this.#recent.shift();
     this.#recent.push(decisionLetters[verdict.decision]);
     this.#count += 1;
-    if (verdict.rule === "judge") this.#ask({ ...known, number: this.#count, at });
+    if (verdict.rule === "judge") this.#ask({ ...place, id, number: this.#count, at });
     this.heardAt = at;
-    this.#line = { ...known, verdict, author: author.name, text: shortOf(message) };
+    this.#line = { ...place, id, verdict, author: author.name, text: shortOf(message) };
     // Some platforms send a title with some messages only: the last one is used.
     const { title } = chat;
     if (this.#place === null || (title !== undefined && title !== this.#place.chat.title)) {
-      this.#place = known;
+      this.#place = place;
     }
     this.#noteParticipant(author);
   }
@@ -117,15 +117,21 @@ export class Room {
 
   /** The judge engaged a message after all; when that was heard, null: it is not recent. */
   engageLate(about: Placed, verdict: Verdict): Millis | null {
-    const isAbout = (line: Known) => isSame(about, nameOfMessage(line));
-    const asked = this.#asked.find(isAbout);
+    const asked = this.#asked.find((line) => isSame(about, nameOfMessage(line)));
     if (asked === undefined) return null;
     this.#noted += 1;
     this.#asked = this.#asked.filter((line) => line !== asked);
     const place = this.#recent.length - 1 - (this.#count - asked.number);
     if (place >= 0) this.#recent[place] = decisionLetters[verdict.decision];
-    if (this.#line !== null && isAbout(this.#line)) this.#line = { ...this.#line, verdict };
+    const line = this.#lineOf(about);
+    if (line !== null) this.#line = { ...line, verdict };
     return asked.at;
+  }
+
+  /** The line that is shown, if it is this message. */
+  #lineOf(message: Placed): Line | null {
+    const line = this.#line;
+    return line !== null && isSame(message, nameOfMessage(line)) ? line : null;
   }
 
   /** Moves a participant to the front, in place, because nearly every message does it. */
@@ -142,9 +148,10 @@ export class Room {
 
   /** A message was edited or deleted; whether this row shows it. */
   amend(message: ChatPlace & { readonly id: string }, text: string | null): boolean {
-    if (this.#line?.id !== message.id || !inOneChat(this.#line, message)) return false;
+    const line = this.#lineOf(nameOfMessage(message));
+    if (line === null) return false;
     this.#noted += 1;
-    this.#line = { ...this.#line, text: text === null ? null : short(text) };
+    this.#line = { ...line, text: text === null ? null : short(text) };
     return true;
   }
 
@@ -260,12 +267,6 @@ export class Room {
     return kind === "group" || kind === "channel" || kind === "main" ? kind : "direct";
   }
 }
-
-const several = { severalChats: true };
-
-/** A message as the answer of a judge names it. */
-export const nameOfMessage = (message: Known): Placed =>
-  placed({ id: message.id }, chatOf(several, message));
 
 /** Whether it is listed as a direct chat. */
 export const isDirect = ({ kind }: Pick<Room, "kind">): boolean =>

@@ -28,6 +28,10 @@ export const placedIn = (
   message: ChatPlace & { readonly id: string },
 ): Placed => placed({ id: message.id }, chatOf(settings, message));
 
+/** A message with its chat, whatever its session is: for comparing it with one that is remembered. */
+export const nameOfMessage = (message: ChatPlace & { readonly id: string }): Placed =>
+  placedIn({ severalChats: true }, message);
+
 /** A message of a chat, as it is remembered. */
 export const placed = <Message extends { readonly id: string }>(
   message: Message,

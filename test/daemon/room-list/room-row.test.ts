@@ -1,8 +1,9 @@
 /** The row of a session of several chats, in which ids of messages may be the same. */
 import { expect, test } from "vitest";
-import { nameOfMessage, Room } from "../../../src/daemon/room-list/room-row.ts";
+import { Room } from "../../../src/daemon/room-list/room-row.ts";
 import type { Verdict } from "../../../src/domain/decision.ts";
 import { inboundSchema } from "../../../src/domain/message.ts";
+import { nameOfMessage } from "../../../src/machines/batching/chats.ts";
 
 const said = (chat: string, text: string) =>
   inboundSchema.parse({
