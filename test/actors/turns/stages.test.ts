@@ -1,5 +1,6 @@
 /**
- * A stop, a new session, a deletion or an edit at any moment of a turn, in any mode of the queue and of the stream,
+ * A stop, a new session, /steer, a deletion or an edit at any moment of a turn, in any mode of the queue and of the
+ * stream, of messages with and without a picture, by an agent with and without tags that say what it replies to,
  * with a platform that takes its time or refuses for now, and with an end of the process right after: each message
  * has one end, each turn one outcome, and nothing is said after it was stopped, nor of what was removed.
  */
@@ -27,18 +28,18 @@ const ids = story.map(({ id }) => id);
 const textOf = (id: string) => `words-of-${id}.`;
 
 /** Four parts, the first after a while, each taking its time. */
-const run: ScriptedRun = {
+const runWith = (tag: string): ScriptedRun => ({
   afterMs: 300,
   steps: ["a", "b", "c", "d"].flatMap((name) => [
-    { text: `part ${name} of an answer that is long enough to be shown. ` },
+    { text: `${tag}part ${name} of an answer that is long enough to be shown. ` },
     { steer: true as const },
     { messageEnd: true as const },
     { waitMs: 400 },
   ]),
-};
+});
 
 const cases = fc.record({
-  does: fc.constantFrom("/stop", "/new", "/new go on", "delete", "edit"),
+  does: fc.constantFrom("/stop", "/new", "/new go on", "/steer and this", "delete", "edit"),
   id: fc.constantFrom(...ids),
   at: fc.oneof(
     fc.integer({ min: 0, max: 8_000 }),
@@ -47,6 +48,9 @@ const cases = fc.record({
   ends: fc.constantFrom("none", "none", "restart", "kill"),
   mode: fc.constantFrom("collect", "followup", "queue", "steer", "steer-backlog", "interrupt"),
   stream: fc.constantFrom("off", "block", "draft"),
+  /** The message that has a picture. */
+  picture: fc.option(fc.constantFrom(...ids), { nil: null }),
+  tag: fc.constantFrom("", "[[reply_to_current]] ", "[[reply_to:m1]] "),
   fates: fc.array(fc.constantFrom<Fate>("ok", "429", "fail", "slow"), { maxLength: 6 }),
 });
 type Case = typeof cases extends fc.Arbitrary<infer One> ? One : never;
@@ -74,7 +78,8 @@ async function played(world: World, one: Case): Promise<number> {
   let done = 0;
   const steps = [
     ...story.map(({ at, id, author }) => {
-      return { at, go: () => world.say(textOf(id), { ...place, id, author }) };
+      const attachments = one.picture === id ? [{ id: "p1", kind: "image" as const }] : [];
+      return { at, go: () => world.say(textOf(id), { ...place, id, author, attachments }) };
     }),
     {
       at: one.at,
@@ -105,7 +110,7 @@ property([cases], { numRuns: rounds(25, 1_000) })(
     const world = await new World({ config, prompts: true }).start();
     try {
       world.fates.push(...one.fates);
-      world.runs.push(...Array.from({ length: 12 }, () => run));
+      world.runs.push(...Array.from({ length: 12 }, () => runWith(one.tag)));
       const done = await played(world, one);
       const { begun, outcomes, fates, left } = await replayJournal(world.store, config);
 
@@ -127,6 +132,8 @@ property([cases], { numRuns: rounds(25, 1_000) })(
         return !(isCut && isOver && state === "in-doubt");
       });
       expect(open).toEqual([]);
+
+      expect(world.shown().filter((text) => text.includes("[["))).toEqual([]);
 
       // One that is on its way when the process ends is in doubt, and may come twice.
       const shown = world.sent.map(({ id }) => id);
