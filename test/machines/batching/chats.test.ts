@@ -4,8 +4,10 @@ import {
   idsIn,
   isSame,
   nameIn,
+  nameOfMessage,
   namesIn,
   placed,
+  placedIn,
 } from "../../../src/machines/batching/chats.ts";
 
 const several = { severalChats: true };
@@ -53,4 +55,11 @@ test("a list has the ids of one chat, and those of which no chat is known", () =
   expect(idsIn(list, room)).toEqual(["1", "2", "4"]);
   expect(idsIn(list, attic)).toEqual(["3", "4"]);
   expect(idsIn(ids, undefined)).toBe(ids);
+});
+
+test("a message is named with its chat where its session has several, or is compared with one that is", () => {
+  const message = { ...place, id: "17", text: "hi" };
+  expect(placedIn({ severalChats: false }, message)).toEqual({ id: "17" });
+  expect(placedIn(several, message)).toEqual({ id: "17", chat: room });
+  expect(nameOfMessage(message)).toEqual({ id: "17", chat: room });
 });
