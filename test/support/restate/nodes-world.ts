@@ -357,7 +357,7 @@ export class NodesWorld {
     return rows[0]?.calls ?? 0;
   }
 
-  /** Tells whether nothing was acknowledged or sent for too long, looked at again and again. */
+  /** Whether nothing was acknowledged or sent for too long, looked at again and again. */
   #watch(): () => boolean {
     let [seen, since] = [-1, 0];
     return () => {
