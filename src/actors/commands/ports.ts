@@ -2,7 +2,8 @@
  * The parts of the runtime that commands need, and what each answer is made from.
  */
 import type { ConfiguredAgent } from "../../domain/config/resolve/agent.ts";
-import type { Route } from "../../domain/message.ts";
+import { holdsSeveralChats } from "../../domain/key.ts";
+import { type ChatPlace, inOneChat, type Route } from "../../domain/message.ts";
 import type {
   Clock,
   DaemonControl,
@@ -51,6 +52,10 @@ export interface CommandPorts {
   /** Stops the turn of a conversation. */
   readonly stop: (key: string, by: string) => Promise<void>;
 }
+
+/** Whether a message is of the chat where a command was given: its session may hold several. */
+export const isOfChat = ({ asked, step }: CommandAbout, message: ChatPlace): boolean =>
+  !holdsSeveralChats(step.key) || inOneChat(message, asked.route);
 
 /** The context of an answer. */
 export interface CommandAbout {

@@ -8,7 +8,7 @@ import { oneLine } from "../../domain/sanitize.ts";
 import { levelWords } from "../../domain/session.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import type { Why } from "../protocol/why.ts";
-import type { CommandAbout, CommandPorts } from "./ports.ts";
+import { type CommandAbout, type CommandPorts, isOfChat } from "./ports.ts";
 
 /** Newest journal rows, of all conversations, searched for the latest message. */
 const lookedBack = 2_000;
@@ -20,16 +20,23 @@ export async function whyText(
 ): Promise<string> {
   const id = wanted ?? about.asked.about ?? (await latestMessage(ports, about));
   const answers = id === null ? [] : await ports.why(id);
-  const own = answers.findLast(({ key }) => key === about.step.key);
+  const own = answers.findLast(
+    ({ key, message }) => key === about.step.key && isOfChat(about, message),
+  );
   return own === undefined ? "No such message in this room." : written(own);
 }
 
-async function latestMessage({ store }: CommandPorts, { step }: CommandAbout) {
+async function latestMessage({ store }: CommandPorts, about: CommandAbout) {
+  const { step } = about;
   const from = await store.numberBefore(step.seq, lookedBack);
   const rows = await store.tail(step.conv, from, step.seq);
-  const row = rows.findLast(({ code }) => code !== null && code > 0);
-  const event = row === undefined ? null : decodeEvent(row);
-  return event?.type === "message.received" ? event.message.id : null;
+  const decided = rows.filter(({ code }) => code !== null && code > 0).reverse();
+  for (const row of decided) {
+    const event = decodeEvent(row);
+    if (event.type !== "message.received") return null;
+    if (isOfChat(about, event.message)) return event.message.id;
+  }
+  return null;
 }
 
 /** What somebody says about a decision, after "it". */

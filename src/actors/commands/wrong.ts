@@ -5,9 +5,11 @@
  * answer of the agent it is about the message that the answer was for.
  */
 import type { Expected } from "../../domain/decision.ts";
+import { holdsSeveralChats } from "../../domain/key.ts";
 import type { EventRow } from "../../domain/ports/index.ts";
 import { oneLine } from "../../domain/sanitize.ts";
-import { decisionIn } from "../journal/labels.ts";
+import { isSame, nameOfMessage } from "../../machines/batching/chats.ts";
+import { decisionIn, messageIn } from "../journal/labels.ts";
 import { decodeEvent } from "../protocol/event-codec.ts";
 import { speakerOf } from "./admin.ts";
 import type { CommandAbout, CommandPorts } from "./ports.ts";
@@ -25,8 +27,7 @@ export async function wrongText(
 ): Promise<string> {
   const { asked, step } = about;
   if (asked.about === null) return "Reply with /wrong to the message, or to my answer.";
-  const rows = await ports.store.eventsByMessage(asked.about);
-  const heard = rows.filter(({ code }) => decisionIn(code) !== null);
+  const heard = await decidedHere(ports, asked.about, about);
   const own = heard.findLast(({ conv }) => conv === step.conv);
   if (own === undefined) {
     const found = await answeredBy(ports, asked.about, about);
@@ -45,6 +46,22 @@ export async function wrongText(
   return label(ports, asked.about, expected, verb, about);
 }
 
+/** The rows in which a message of the command's chat was decided, by all agents. */
+async function decidedHere(
+  { store }: CommandPorts,
+  id: string,
+  { asked, step }: CommandAbout,
+): Promise<readonly EventRow[]> {
+  const rows = await store.eventsByMessage(id);
+  const decided = rows.filter(({ code }) => decisionIn(code) !== null);
+  if (!holdsSeveralChats(step.key)) return decided;
+  const here = nameOfMessage({ ...asked.route, id });
+  return decided.filter((row) => {
+    const message = messageIn(row, true);
+    return message !== null && isSame(message.named, here);
+  });
+}
+
 async function label(
   ports: CommandPorts,
   id: string,
@@ -52,9 +69,13 @@ async function label(
   verb: string | undefined,
   about: CommandAbout,
 ): Promise<string> {
-  const { key } = about.step;
+  const { key, conv } = about.step;
   const taken = verb === "undo" ? null : expected;
-  const done = await ports.label({ key, id, expected: taken, by: speakerOf(about) });
+  const rows = await decidedHere(ports, id, about);
+  const heard = rows.findLast((row) => row.conv === conv && messageIn(row, false)?.heard === true);
+  if (heard === undefined) return unknown;
+  const { seq } = heard;
+  const done = await ports.label({ key, id, seq, expected: taken, by: speakerOf(about) });
   if (done === "unknown") return unknown;
   const name = `\`${oneLine(id, 256).replaceAll("`", "'")}\``;
   if (done === null) return `Undone: ${name} no longer has a label.`;

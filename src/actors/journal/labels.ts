@@ -64,8 +64,8 @@ export async function setLabel(
   return expected === null ? null : { expected, by, at };
 }
 
-/** The message that a decision is about, and whether it is in the row of the message itself. */
-function messageIn(row: EventRow, severalChats: boolean) {
+/** The message that a decision is about, and whether it is in the row of the message itself; null: it is none. */
+export function messageIn(row: EventRow, severalChats: boolean) {
   const event = decodeEvent(row);
   if (event.type === "message.received")
     return { named: placedIn({ severalChats }, event.message), heard: true };

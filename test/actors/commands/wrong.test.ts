@@ -46,6 +46,35 @@ describe("/wrong", () => {
     expect(await labelOf(world, "m1")).toBeNull();
   });
 
+  test("and /why, are about the message of their own chat, where a session has several", async () => {
+    const world = await sessionWorld(owner);
+    const direct = (id: string) => ({
+      chat: { id, kind: "direct" as const },
+      author: { id, name: id },
+    });
+    await world.talk("from Ann", { ...direct("ann"), id: "17" });
+    await world.talk("from Bo", { ...direct("bo"), id: "17" });
+    const said = async () =>
+      (await world.runtime.why("17")).map(({ message, label }) => [message.text, label?.expected]);
+    expect(await reply(world, "/wrong", "17", direct("ann"))).toEqual([
+      "Noted: I should have stayed quiet on `17`.",
+    ]);
+    expect(await said()).toEqual([
+      ["from Ann", "observe"],
+      ["from Bo", undefined],
+    ]);
+    expect(await reply(world, "/why", "17", direct("ann"))).toEqual([
+      expect.stringContaining("Label: telegram:ann"),
+    ]);
+    expect(await reply(world, "/wrong undo", "17", direct("ann"))).toEqual([
+      "Undone: `17` no longer has a label.",
+    ]);
+    expect(await said()).toEqual([
+      ["from Ann", undefined],
+      ["from Bo", undefined],
+    ]);
+  });
+
   test("as a reply to an answer is about the newest message that was answered", async () => {
     const world = await room();
     await world.say("earshot, two things", { id: "m3", author: bo });
