@@ -34,7 +34,7 @@ const fields = z.strictObject({
     .optional()
     .describe("Five fields: minute, hour, day of the month, month, day of the week."),
   at: z
-    .union([z.iso.datetime(moment), z.iso.datetime({ ...moment, precision: -1 })])
+    .union([z.iso.datetime(moment), z.iso.datetime({ ...moment, precision: -1 })], moment)
     .optional()
     .describe("A single time instead of `cron`, such as `2026-12-24T18:00+01:00`."),
   timeZone: z
