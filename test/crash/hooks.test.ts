@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, onTestFinished, test } from "vitest";
-import { callApi, findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
+import { findDaemon } from "../../src/daemon/cli/lib/api-client.ts";
 import { startDaemon } from "../../src/daemon/daemon.ts";
 import { builtMain } from "../support/built/files.ts";
 import { childFlags } from "../support/child-flags.ts";
@@ -78,8 +78,7 @@ test("what was answered before kill -9 is there once, and the rest may be posted
   const how = { port: 0, workers: 0, env: {}, logLevel: "fatal" } as const;
   const second = await startDaemon({ stateDir, ...how });
   onTestFinished(() => second.stop({ drainMs: 0 }));
-  const heard = async (id: string) =>
-    (await callApi<{ why: unknown[] }>(second, `/api/why/${id}`))?.why.length ?? 0;
+  const heard = async (id: string) => (await second.runtime.why(id)).length;
   expect(await Promise.all([...acked].map(heard))).toEqual([...acked].map(() => 1));
   // The poster cannot know what was taken without an answer: it posts all of them again.
   const again = await Promise.all(posts.map((one) => post(one, second.base)));
