@@ -97,8 +97,8 @@ export default defineConfig({
     maxWorkers: workers,
     execArgv,
     // Only to end what hangs: nothing here is a claim about time, and the machine may be busy.
-    testTimeout: isFull ? 600_000 : 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
     teardownTimeout: 60_000,
     expect: { poll: { timeout: 60_000 } },
     setupFiles: ["test/support/setup.ts"],

@@ -163,7 +163,7 @@ beforeAll(async () => {
     for await (const part of stream.body ?? []) keep("/api/events", decoder.decode(part));
   })().catch(() => undefined);
   await drive();
-}, 180_000);
+});
 afterAll(async () => {
   await daemon?.stop({ drainMs: 0 });
   await telegram?.close();

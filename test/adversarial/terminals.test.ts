@@ -105,7 +105,7 @@ beforeAll(async () => {
   await until("an answer", () => model.requests.length > 0 && inspected.includes("[send]"));
   await post({ chat: group, id: "m3", author, text: `again${evil}`, mentions });
   await until("a failure", () => inspected.includes("failed"));
-}, 180_000);
+});
 afterAll(async () => {
   await stopInspecting?.();
   await daemon?.stop({ drainMs: 0 });

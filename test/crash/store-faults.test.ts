@@ -192,7 +192,7 @@ test("every call of the store may fail, once or until the next start", async () 
   console.log(`${faults} faults, ${reported} reported; calls ${JSON.stringify([...counts])}`);
   expect(found, `seed ${seed}`).toEqual([]);
   expect(reported).toBeGreaterThan(0);
-}, 600_000);
+});
 
 test("a recovery that fails is in the status until the next start, and nothing waits for it without end", async () => {
   const names: string[] = [];

@@ -90,7 +90,7 @@ test("without a workspace the file is read from the state directory", async () =
   const news = async () => (await sent(daemon)).includes("The build is red.");
   await expect.poll(news, patience).toBe(true);
   await daemon.stop();
-}, 120_000);
+});
 
 test("an agent is woken while its file asks for something, and heard if it has something to say", async () => {
   const { start, beat, logged } = await openDaemon({ heartbeat: { everyMs: 1_000 } }, 1);
@@ -122,7 +122,7 @@ test("an agent is woken while its file asks for something, and heard if it has s
   expect(metrics).toMatch(/earshot_heartbeats_total\{result="woken"\} [1-9]/);
   expect(metrics).toMatch(/earshot_heartbeats_total\{result="skipped"\} [1-9]/);
   await daemon.stop();
-}, 120_000);
+});
 
 test("a plugin that the config names has its word, also after a reload of the rest", async () => {
   const { start } = await openDaemon({ plugins: ["./plugin.mjs"] });

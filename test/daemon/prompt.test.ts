@@ -94,4 +94,4 @@ test("what is shown is what was sent, with secrets taken out", async () => {
   for (const title of ["── System message", "── Transcript, 2 entries", "── User turn"])
     expect(text.out).toContain(title);
   expect(await run("prompt", "nothing")).toMatchObject({ code: 1 });
-}, 60_000);
+});

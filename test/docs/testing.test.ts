@@ -37,7 +37,7 @@ test("under the config that the page ends with, that room breaks nothing", async
     seed: 10,
     numRuns: 12,
   });
-}, 120_000);
+});
 
 test("the story on the page ends as it says", async () => {
   const world = createWorld({ agents }, { bots: ["rex"] });

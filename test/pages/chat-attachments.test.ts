@@ -48,7 +48,7 @@ describe.skipIf(!haveChromium)("files in the Chat page", () => {
     writeFileSync(join(stateDir, "earshot.json5"), JSON.stringify(config), { mode: 0o600 });
     browser = await sharedChromium();
     daemon = await startProcess(stateDir, builtPages);
-  }, 120_000);
+  });
   afterAll(async () => {
     await daemon?.kill();
     rmSync(stateDir, { recursive: true, force: true });

@@ -24,7 +24,7 @@ describe.skipIf(!haveChromium || !haveRestate)("pages of a node on which nothing
     await all.front.start();
     rig.closing(() => all.close());
     page = await rig.open(all.front.address("/"));
-  }, 120_000);
+  });
 
   test("the Room page shows each new answer as it comes", async () => {
     const { front, back } = all;

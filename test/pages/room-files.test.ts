@@ -18,7 +18,7 @@ describe.skipIf(!haveChromium)("files in the Room page", () => {
     browser = await sharedChromium();
     daemon = await createLiveDaemon({ pagesDir: builtPages });
     await daemon.start();
-  }, 120_000);
+  });
   afterAll(async () => {
     await closeTabs();
     await daemon?.close();

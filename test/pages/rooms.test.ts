@@ -121,7 +121,7 @@ describe.skipIf(!haveChromium)("the Rooms page", () => {
       step();
     })`);
     await soon(() => liveNodes(page)).toBeLessThan(before + 4_000);
-  }, 120_000);
+  });
 });
 
 describe.skipIf(!haveChromium)("the Rooms page, from its first room", () => {

@@ -99,7 +99,7 @@ test.each(inTurn([0, 1], 0))(
     const [why] = await runtime.why("m2");
     expect(why?.fate).toMatchObject({ turn: 1, outcome: "replied" });
   },
-  60_000,
+  600_000,
 );
 
 test("a message said after the last step is asked in a turn of its own", async () => {

@@ -60,4 +60,4 @@ test("every reply is in the room of its line, none is lost, none is doubled unle
     process.stdout.write(`storm: ${JSON.stringify({ seed, said, answered, rooms, doubts })}\n`);
   expect({ seed, lost, astray, doubled }).toEqual({ seed, lost: [], astray: [], doubled: [] });
   expect(rooms).toBe(opened.reduce((sum, platform) => sum + platform.rooms, 0));
-}, 600_000);
+});

@@ -143,7 +143,7 @@ describe("every turn begun and every message taken has one outcome, whatever fai
     expect(misreported(one.world)).toEqual([]);
     expect(fates.size).toBe(said);
     await one.world.runtime.stop();
-  }, 120_000);
+  });
 
   test("a process that is killed in the middle, again and again", async () => {
     const one = await rooms();
@@ -152,7 +152,7 @@ describe("every turn begun and every message taken has one outcome, whatever fai
     expect(found).toEqual([]);
     expect(fates.size).toBe(said);
     await one.world.runtime.stop();
-  }, 120_000);
+  });
 
   test("a store that fails at each commit in turn", async () => {
     const one = await rooms();
@@ -181,5 +181,5 @@ describe("every turn begun and every message taken has one outcome, whatever fai
     expect(misreported(world)).toEqual([]);
     expect(fates.size).toBe(commits * modesAt(1).length * 2);
     await world.runtime.stop();
-  }, 120_000);
+  });
 });

@@ -103,5 +103,5 @@ test.each(["exit", "loop"])(
     expect(runtime.status().hosts).toMatchObject([{ state: "ready", restarts: 1 }]);
     expect(runtime.status().turns).toEqual({ running: 0, waiting: 0 });
   },
-  60_000,
+  600_000,
 );

@@ -89,7 +89,7 @@ test("a stranger is let in, an owner made and a claim redeemed, across kill -9",
   daemon.say("ann", "/whoami");
   await daemon.server.until(() => codesSent(daemon).size === 2, "a new code");
   await operatorLearns(daemon);
-}, 240_000);
+});
 
 /** One wrong code was given before: four more are looked at. */
 async function guessUntilLocked(daemon: Daemon): Promise<void> {

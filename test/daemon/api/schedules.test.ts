@@ -109,4 +109,4 @@ test("entries are listed, said once over kill -9, paused and removed", async () 
     expect([refused.code, refused.out]).toEqual([code, ""]);
     expect(refused.err.replace(/\s+/g, " ")).toContain(why);
   }
-}, 240_000);
+});

@@ -59,7 +59,7 @@ test("a text reaches the chat once, whatever is repeated and killed, and refusal
     texts().map((text) => `assistant: ${text}`),
   );
   await speaksUp(daemon);
-}, 180_000);
+});
 
 /** Beside the same daemon. */
 async function speaksUp(daemon: TelegramDaemon): Promise<void> {

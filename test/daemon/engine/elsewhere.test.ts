@@ -95,7 +95,7 @@ describe.skipIf(!haveRestate)("on a node that has neither conversation nor conne
     });
     await all.back.start();
     await all.front.start();
-  }, 120_000);
+  });
   afterAll(async () => {
     await all?.close();
     await proxy?.close();

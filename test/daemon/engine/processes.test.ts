@@ -27,7 +27,7 @@ describe.skipIf(!haveRestate)("of two nodes that share a Restate", () => {
     world = await DaemonNodes.open(2, {
       conversations: { [beating]: { heartbeat: { everyMs } } },
     });
-  }, 120_000);
+  });
   afterEach(() => {
     world.answers = () => 204;
     for (const { socket } of opened.splice(0)) socket.close();
@@ -69,7 +69,7 @@ describe.skipIf(!haveRestate)("of two nodes that share a Restate", () => {
     await world.until(() => own().length === 2);
     expect(own()[1]).toMatch(/^turn/u);
     await isEmpty(first);
-  }, 60_000);
+  });
 
   test("one says each entry of the schedule, another when it is killed, and nothing twice", async () => {
     for (let round = 0; round < rounds(1, 6); round += 1) {
@@ -108,7 +108,7 @@ describe.skipIf(!haveRestate)("of two nodes that share a Restate", () => {
     expect(due).toHaveLength(rounds(1, 6) * notesAtOnce);
     expect(new Set(due).size).toBe(due.length);
     expect(await world.saidAgain(notes)).toEqual([]);
-  }, 600_000);
+  });
 
   interface Frame {
     readonly type: string;
@@ -183,7 +183,7 @@ describe.skipIf(!haveRestate)("of two nodes that share a Restate", () => {
       /^\(\d+ characters, not shown\)$/u,
     );
     expect(framesOf(foreign)).toEqual([]);
-  }, 120_000);
+  });
 
   test("the others show what becomes of a delivery whose node has died, as the one that goes on", async () => {
     await world.speak(dead, "#beats", "m1");
@@ -209,7 +209,7 @@ describe.skipIf(!haveRestate)("of two nodes that share a Restate", () => {
     expect(story(shown).slice(-after.length)).toEqual(story(own).slice(-after.length));
     expect(said()).toBe(2);
     await third.close();
-  }, 300_000);
+  });
 
   test("one starts each heartbeat, after it rested and after a kill, and nothing comes twice", async () => {
     for (let round = 0; round < rounds(0, 6); round += 1) {
@@ -240,7 +240,7 @@ describe.skipIf(!haveRestate)("of two nodes that share a Restate", () => {
       const { heartbeats } = await world.ask<Status>(node, "/status");
       expect(heartbeats).toMatchObject([{ key: beating }]);
     }
-  }, 300_000);
+  });
 
   test("a conversation at rest is woken by a config that a start has given it", async () => {
     const later = keyOf("#later");

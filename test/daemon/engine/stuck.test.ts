@@ -47,7 +47,7 @@ describe.skipIf(!haveRestate)("a conversation whose call always fails", () => {
     await call("fill", { place: 0, rows, whole: true, dueAt: null });
     // It fails from now on, beside another one that goes on in the end.
     expect((await say(all.front, "waits")).ok).toBe(true);
-  }, 120_000);
+  });
   afterAll(async () => {
     await all?.close();
     await proxy?.close();

@@ -69,7 +69,7 @@ describe.skipIf(!haveRestate)("at the terminal of a node that has no conversatio
     });
     await all.back.start();
     await all.front.start();
-  }, 120_000);
+  });
   afterAll(async () => {
     back.process?.kill("SIGKILL");
     await all?.close();
@@ -187,5 +187,5 @@ describe.skipIf(!haveRestate)("at the terminal of a node that has no conversatio
     }
     const answers = shown.written.join("\n");
     for (const text of said) expect(answers.split(text), `seed ${seed}`).toHaveLength(2);
-  }, 300_000);
+  });
 });

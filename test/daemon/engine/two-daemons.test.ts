@@ -41,7 +41,7 @@ describe.skipIf(!haveRestate)("of a message that one node took and another answe
     await all.front.say({ chat: group("#garden"), text, ...toScout });
     third = await all.another();
     await third.start();
-  }, 120_000);
+  });
   afterAll(async () => {
     await all?.close();
     await agent.down();

@@ -126,4 +126,4 @@ test("under another judge the lines are undecided; one that only has to be surer
   expect(surer.out).toMatch(/decision m2: engage by judge → observe by judge/);
   expect(none.out).toMatch(/decision m1: observe by judge → observe by default/);
   expect([other.code, surer.code, none.code]).toEqual([1, 1, 1]);
-}, 60_000);
+});

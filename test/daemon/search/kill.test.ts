@@ -81,4 +81,4 @@ test("each acknowledged message is found once after kill -9 at any time", async 
   expect(new Set(found).size).toBe(found.length);
   expect(acknowledged.length).toBeGreaterThan(kills);
   expect(acknowledged.filter((id) => !found.includes(id))).toEqual([]);
-}, 120_000);
+});

@@ -191,7 +191,7 @@ describe.each(["collect", "interrupt"] as const)("every reachable state (%s)", (
     explored = explore(mode);
     ways = explored.ways;
     all = [...explored.places.values()];
-  }, 600_000);
+  });
 
   test("all states of the chart are among them", () => {
     expect(new Set(all.map(({ attention }) => attention))).toEqual(new Set(attentions));

@@ -110,7 +110,7 @@ describe("the graph of the chart", () => {
       serializeState: situationOf,
       limit: 200_000,
     });
-  }, 300_000);
+  });
 
   test("a shortest path leads to every state, `next` on the way", () => {
     const reached = new Set(paths.flatMap(({ state }) => statesIn(state.value)));

@@ -62,7 +62,7 @@ describe.skipIf(synapse === "")("Synapse (npm run synapse)", () => {
     await again.message(away.at(-1) as string);
     expect(again.identities()).toEqual(away);
     expect(again.gaps).toEqual([]);
-  }, 120_000);
+  });
 
   test("an invitation is accepted, and what was said before it is not delivered", async () => {
     const { ann, scout, channel } = await rig();

@@ -220,4 +220,4 @@ test("kill -9 while a file is being sent keeps the order, and only the file is i
   // Telegram cannot be asked whether it has the file: it is in doubt, and sent once more.
   expect(shown()).toEqual(["before", "the chart", "the chart", "after"]);
   expect([...server.world.files.values()]).toEqual([sampleFiles.png, sampleFiles.png]);
-}, 90_000);
+});

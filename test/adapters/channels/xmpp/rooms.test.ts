@@ -207,7 +207,7 @@ describe.skipIf(missingProsody !== "")(
         .poll(() => channel.states.at(-1)?.detail, { timeout: 60_000 })
         .toMatch(/ \((?:service-unavailable|remote-server-)/);
       expect(channel.states.map(({ state }) => state)).not.toContain("backing-off");
-    }, 120_000);
+    });
 
     test("a room that has lost us without a word is entered again", async () => {
       const { ann } = people;

@@ -151,7 +151,7 @@ describe("on a terminal", () => {
       expect(Object.keys(config.access.groups)).toEqual(["telegram:-100123"]);
       expect([modeOf(path), modeOf(stateDir)]).toEqual([0o600, 0o700]);
     },
-    120_000,
+    600_000,
   );
 
   test.skipIf(!hasTmux)(
@@ -199,7 +199,7 @@ describe("on a terminal", () => {
         driver: { kind: "model", model: "small", baseUrl: model.baseUrl, apiKey: key },
       });
     },
-    120_000,
+    600_000,
   );
 
   test.skipIf(!hasTmux)(
@@ -251,6 +251,6 @@ describe("on a terminal", () => {
         agents: { list: [{ id: "main", name: "New" }] },
       });
     },
-    120_000,
+    600_000,
   );
 });

@@ -29,27 +29,27 @@ describe("of a daemon that was stopped (SIGSTOP) or hangs", () => {
     const { code, out, err } = await run("status");
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(`Cannot reach the daemon of ${stateDir}: ${base} does not answer`);
-  }, 60_000);
+  });
 
   test("why does not look for its journal elsewhere", async () => {
     const { code, out, err } = await run("why", "4711");
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain("does not answer");
-  }, 60_000);
+  });
 
   test("doctor calls it a problem", async () => {
     const { code, out } = await run("doctor", "--offline", "--json");
     expect(code).toBe(1);
     const says = expect.stringContaining("does not answer");
     expect(JSON.parse(out)).toContainEqual({ check: "daemon", state: "wrong", says });
-  }, 60_000);
+  });
 
   test("the token is replaced, and nobody is told that no daemon runs", async () => {
     const { code, out, err } = await run("token", "rotate");
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(out).toContain("the daemon does not answer");
     expect(out).not.toContain("no daemon is running");
-  }, 60_000);
+  });
 });
 
 test("a daemon of another version has no such route: the command says so, not that there is nothing", async () => {

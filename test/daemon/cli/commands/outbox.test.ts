@@ -74,4 +74,4 @@ test("a dead part and one in doubt are listed, sent again, given up", async () =
   expect(unknown.err.trim().split("\n")).toHaveLength(1);
   await daemon.stop();
   expect((await daemon.run("outbox")).code).toBe(2);
-}, 180_000);
+});
