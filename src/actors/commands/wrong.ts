@@ -32,7 +32,8 @@ export async function wrongText(
   if (own === undefined) {
     const found = await answeredBy(ports, asked.about, about);
     if (found === "sibling") return "";
-    return found === null ? unknown : label(ports, found, "observe", verb, about);
+    if (found === null) return unknown;
+    return label(ports, found, await decidedHere(ports, found, about), "observe", verb, about);
   }
   const decision = decisionIn(own.code) as Expected;
   const expected = decision === "engage" ? "observe" : "engage";
@@ -43,7 +44,7 @@ export async function wrongText(
     if (isEngaged || !isFirst) return "";
     return "Which agent should have answered? Begin with its name, as in `Scout: /wrong`.";
   }
-  return label(ports, asked.about, expected, verb, about);
+  return label(ports, asked.about, heard, expected, verb, about);
 }
 
 /** The rows in which a message of the command's chat was decided, by all agents. */
@@ -65,13 +66,13 @@ async function decidedHere(
 async function label(
   ports: CommandPorts,
   id: string,
+  rows: readonly EventRow[],
   expected: Expected,
   verb: string | undefined,
   about: CommandAbout,
 ): Promise<string> {
   const { key, conv } = about.step;
   const taken = verb === "undo" ? null : expected;
-  const rows = await decidedHere(ports, id, about);
   const heard = rows.findLast((row) => row.conv === conv && messageIn(row, false)?.heard === true);
   if (heard === undefined) return unknown;
   const { seq } = heard;

@@ -207,7 +207,7 @@ export function noteReaction({ context }: Step, { at, seq, reaction }: MessageRe
   ).notes;
 }
 
-/** Forgets a message nobody has answered yet. What a turn has already taken stays a part of it. */
+/** Removes a deleted message that no turn has read. One that a turn has read stays a part of that turn. */
 export function applyDeletion(step: Step, { deletion }: MessageDeleted): void {
   const { context } = step;
   const deleted = placed({ id: deletion.id }, chatOf(context.settings, deletion));
